@@ -86,6 +86,8 @@ type ListPayoutsQuery struct {
 	Status string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
+	// An ISO 4217 currency code.
+	Currency string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -113,6 +115,7 @@ func (query *ListPayoutsQuery) values() url.Values {
 		addString(values, "sort", query.Sort)
 		addString(values, "status", query.Status)
 		addInt(values, "affiliate_id", query.AffiliateID)
+		addString(values, "currency", query.Currency)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)
@@ -266,6 +269,8 @@ type ListPayoutCommissionsQuery struct {
 	Currency string
 	// One of sale, recurring, bonus, adjustment, clawback.
 	Type string
+	// One of earned, adjusted, voided.
+	Figure string
 	// A text that is not empty.
 	OrderID string
 	// A text that is not empty.
@@ -289,6 +294,14 @@ type ListPayoutCommissionsQuery struct {
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	OccurredAtLt string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGt string
@@ -311,6 +324,7 @@ func (query *ListPayoutCommissionsQuery) values() url.Values {
 		addString(values, "payout_id", query.PayoutID)
 		addString(values, "currency", query.Currency)
 		addString(values, "type", query.Type)
+		addString(values, "figure", query.Figure)
 		addString(values, "order_id", query.OrderID)
 		addString(values, "order_line_id", query.OrderLineID)
 		addString(values, "external_id", query.ExternalID)
@@ -322,6 +336,10 @@ func (query *ListPayoutCommissionsQuery) values() url.Values {
 		addString(values, "occurred_at[gt]", query.OccurredAtGt)
 		addString(values, "occurred_at[lte]", query.OccurredAtLte)
 		addString(values, "occurred_at[lt]", query.OccurredAtLt)
+		addString(values, "voided_at[gte]", query.VoidedAtGte)
+		addString(values, "voided_at[gt]", query.VoidedAtGt)
+		addString(values, "voided_at[lte]", query.VoidedAtLte)
+		addString(values, "voided_at[lt]", query.VoidedAtLt)
 		addString(values, "paid_at[gte]", query.PaidAtGte)
 		addString(values, "paid_at[gt]", query.PaidAtGt)
 		addString(values, "paid_at[lte]", query.PaidAtLte)
@@ -534,6 +552,8 @@ type GetReportSummaryQuery struct {
 	By string
 	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
 	Country string
+	// By affiliate, only the amounts in a currency; the totals are of all.
+	Currency string
 	// The page of rows; default 1.
 	Page string
 	// Rows a page: default 100, at most 1000.
@@ -548,6 +568,7 @@ func (query *GetReportSummaryQuery) values() url.Values {
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
 		addString(values, "country", query.Country)
+		addString(values, "currency", query.Currency)
 		addString(values, "page", query.Page)
 		addString(values, "per_page", query.PerPage)
 	}
@@ -567,6 +588,8 @@ type DownloadReportSummaryQuery struct {
 	By string
 	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
 	Country string
+	// By affiliate, only the amounts in a currency; the totals are of all.
+	Currency string
 	// Csv (default), pdf or html; one of csv, pdf, html.
 	Format string
 }
@@ -579,6 +602,7 @@ func (query *DownloadReportSummaryQuery) values() url.Values {
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
 		addString(values, "country", query.Country)
+		addString(values, "currency", query.Currency)
 		addString(values, "format", query.Format)
 	}
 	return values
@@ -953,6 +977,8 @@ type ListCommissionsQuery struct {
 	Currency string
 	// One of sale, recurring, bonus, adjustment, clawback.
 	Type string
+	// One of earned, adjusted, voided.
+	Figure string
 	// A text that is not empty.
 	OrderID string
 	// A text that is not empty.
@@ -976,6 +1002,14 @@ type ListCommissionsQuery struct {
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	OccurredAtLt string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGt string
@@ -998,6 +1032,7 @@ func (query *ListCommissionsQuery) values() url.Values {
 		addString(values, "payout_id", query.PayoutID)
 		addString(values, "currency", query.Currency)
 		addString(values, "type", query.Type)
+		addString(values, "figure", query.Figure)
 		addString(values, "order_id", query.OrderID)
 		addString(values, "order_line_id", query.OrderLineID)
 		addString(values, "external_id", query.ExternalID)
@@ -1009,6 +1044,10 @@ func (query *ListCommissionsQuery) values() url.Values {
 		addString(values, "occurred_at[gt]", query.OccurredAtGt)
 		addString(values, "occurred_at[lte]", query.OccurredAtLte)
 		addString(values, "occurred_at[lt]", query.OccurredAtLt)
+		addString(values, "voided_at[gte]", query.VoidedAtGte)
+		addString(values, "voided_at[gt]", query.VoidedAtGt)
+		addString(values, "voided_at[lte]", query.VoidedAtLte)
+		addString(values, "voided_at[lt]", query.VoidedAtLt)
 		addString(values, "paid_at[gte]", query.PaidAtGte)
 		addString(values, "paid_at[gt]", query.PaidAtGt)
 		addString(values, "paid_at[lte]", query.PaidAtLte)
@@ -1057,6 +1096,10 @@ type ListRefundsQuery struct {
 	CommissionID string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
+	// An integer from 1 to 9007199254740991.
+	ProgramID int64
+	// An ISO 4217 currency code.
+	Currency string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -1087,6 +1130,8 @@ func (query *ListRefundsQuery) values() url.Values {
 		addString(values, "external_id", query.ExternalID)
 		addString(values, "commission_id", query.CommissionID)
 		addInt(values, "affiliate_id", query.AffiliateID)
+		addInt(values, "program_id", query.ProgramID)
+		addString(values, "currency", query.Currency)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)

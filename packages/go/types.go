@@ -2171,6 +2171,19 @@ type Import struct {
 	UndoEndedAt *time.Time `json:"undo_ended_at"`
 }
 
+// ImportBadLine is an object of the API.
+type ImportBadLine struct {
+	// The line of the file, or the row of the sheet.
+	Line int64 `json:"line"`
+	// The column of the file.
+	Column *string `json:"column"`
+	// The problem in words, for people.
+	Message string `json:"message"`
+	// What the line has in each column that is read: the first 200 characters, and of bank details and tax ids the
+	// end. Empty cells are left out, and all of them after the first 100 groups.
+	Values map[string]string `json:"values"`
+}
+
 // ImportColumn is an object of the API.
 type ImportColumn struct {
 	// The name of the column in the file.
@@ -2258,7 +2271,7 @@ type ImportErrorGroup struct {
 	// How many there are.
 	Count int64 `json:"count"`
 	// Three at most.
-	First []ImportError `json:"first"`
+	First []ImportBadLine `json:"first"`
 }
 
 // ImportMappingMappingValue is an object of the API.

@@ -1978,6 +1978,20 @@ export interface Import {
   readonly undo_ended_at: Timestamp | null;
 }
 
+export interface ImportBadLine {
+  /** the line of the file, or the row of the sheet */
+  readonly line: number;
+  /** the column of the file */
+  readonly column: string | null;
+  /** The problem in words, for people. */
+  readonly message: string;
+  /**
+   * what the line has in each column that is read: the first 200 characters, and of bank details and tax ids the
+   * end. Empty cells are left out, and all of them after the first 100 groups
+   */
+  readonly values: Readonly<Record<string, string>>;
+}
+
 export interface ImportColumn {
   /** The name of the column in the file. */
   readonly column: string;
@@ -2057,7 +2071,7 @@ export interface ImportErrorGroup {
   /** How many there are. */
   readonly count: number;
   /** three at most */
-  readonly first: readonly ImportError[];
+  readonly first: readonly ImportBadLine[];
 }
 
 export interface ImportMapping {
@@ -5214,6 +5228,8 @@ export interface ListPayoutsQuery extends PageQuery {
   readonly status?: 'unpaid' | 'paid' | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5288,6 +5304,7 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   /** an ISO 4217 currency code */
   readonly currency?: Currency | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
+  readonly figure?: 'earned' | 'adjusted' | 'voided' | undefined;
   /** a text that is not empty */
   readonly order_id?: string | undefined;
   /** a text that is not empty */
@@ -5310,6 +5327,14 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   readonly 'occurred_at[lte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lt]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5408,6 +5433,8 @@ export interface GetReportSummaryQuery extends PageQuery {
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
   /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
   readonly country?: string | undefined;
+  /** by affiliate, only the amounts in a currency; the totals are of all */
+  readonly currency?: string | undefined;
 }
 
 export interface DownloadReportSummaryQuery {
@@ -5423,6 +5450,8 @@ export interface DownloadReportSummaryQuery {
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
   /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
   readonly country?: string | undefined;
+  /** by affiliate, only the amounts in a currency; the totals are of all */
+  readonly currency?: string | undefined;
   readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
@@ -5586,6 +5615,7 @@ export interface ListCommissionsQuery extends PageQuery {
   /** an ISO 4217 currency code */
   readonly currency?: Currency | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
+  readonly figure?: 'earned' | 'adjusted' | 'voided' | undefined;
   /** a text that is not empty */
   readonly order_id?: string | undefined;
   /** a text that is not empty */
@@ -5608,6 +5638,14 @@ export interface ListCommissionsQuery extends PageQuery {
   readonly 'occurred_at[lte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lt]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5637,6 +5675,10 @@ export interface ListRefundsQuery extends PageQuery {
   readonly commission_id?: string | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly program_id?: number | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */

@@ -119,13 +119,22 @@ const counts = {
 };
 
 const errorColumn = nullable(Type.String({ description: 'the column of the file' }));
-const error = strict(
+const errorFields = {
+  line: Type.Integer({ description: 'the line of the file, or the row of the sheet' }),
+  column: errorColumn,
+  message: Type.String(),
+};
+const error = strict(errorFields, { title: 'ImportError' });
+const badLine = strict(
   {
-    line: Type.Integer({ description: 'the line of the file, or the row of the sheet' }),
-    column: errorColumn,
-    message: Type.String(),
+    ...errorFields,
+    values: Type.Record(Type.String(), Type.String(), {
+      description:
+        'what the line has in each column that is read: the first 200 characters, and of bank details and tax ids the end. Empty cells ' +
+        'are left out, and all of them after the first 100 groups',
+    }),
   },
-  { title: 'ImportError' },
+  { title: 'ImportBadLine' },
 );
 const errors = {
   errors: Type.Array(error, { description: 'what is wrong with the first 1,000 bad lines' }),
@@ -135,7 +144,7 @@ const errors = {
         column: errorColumn,
         message: Type.String({ description: 'without the value, where several lines have the error' }),
         count: Type.Integer(),
-        first: Type.Array(error, { description: 'three at most' }),
+        first: Type.Array(badLine, { description: 'three at most' }),
       },
       { title: 'ImportErrorGroup' },
     ),

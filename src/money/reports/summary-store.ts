@@ -137,20 +137,26 @@ export async function readCountries(db: Reader, account: AccountId, period: Mont
   );
 }
 
-/** A page of the sums of a period by affiliate, of one country or all. `db` is a snapshot. */
+/** Null = all. */
+export interface AffiliateFilter {
+  readonly country: string | null;
+  readonly currency: string | null;
+}
+
+/** A page of the sums of a period by affiliate, of one country and currency or all. `db` is a snapshot. */
 export async function readAffiliates(
   db: Reader,
   account: AccountId,
-  period: Months & { readonly country: string | null },
+  period: Months & AffiliateFilter,
   { offset, limit }: Cut,
 ): Promise<Groups> {
-  const { country } = period;
+  const { country, currency } = period;
   const isThere =
     country === null
       ? sql`true`
       : sql`affiliate_id in (select id from affiliates where account_id = ${account} and country = ${country})`;
   const all: Sql = sql`all_groups as materialized (
-    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere})`;
+    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere} and (${currency}::text is null or currency = ${currency}))`;
   const found = await rows<Group & { row_count: bigint }>(
     db,
     sql`with ${all}

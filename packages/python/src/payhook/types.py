@@ -1952,6 +1952,19 @@ class Import(TypedDict):
     """When what its undo needs was deleted; null = it can be undone while nothing of it is in use."""
 
 
+class ImportBadLine(TypedDict):
+    line: int
+    """The line of the file, or the row of the sheet."""
+    column: str | None
+    """The column of the file."""
+    message: str
+    """The problem in words, for people."""
+    values: dict[str, str]
+    """What the line has in each column that is read: the first 200 characters, and of bank details and tax
+    ids the end. Empty cells are left out, and all of them after the first 100 groups.
+    """
+
+
 class ImportColumn(TypedDict):
     column: str
     """The name of the column in the file."""
@@ -2032,7 +2045,7 @@ class ImportErrorGroup(TypedDict):
     """Without the value, where several lines have the error."""
     count: int
     """How many there are."""
-    first: list[ImportError]
+    first: list[ImportBadLine]
     """Three at most."""
 
 
