@@ -13,7 +13,15 @@ inChromium('the settings', (chromium) => {
     await page.getByLabel('Days a new commission is on hold').fill('14');
     const minimums = page.locator('section', { has: page.getByRole('heading', { name: 'Minimum payout' }) });
     await minimums.getByRole('button', { name: 'Add a currency' }).click();
-    await minimums.getByLabel('Currency').last().fill('jpy');
+    const currency = minimums.getByLabel('Currency').last();
+    await currency.fill('yen');
+    await page.getByRole('option', { name: 'JPY – Japanese Yen' }).click();
+    expect(await currency.inputValue()).toBe('JPY – Japanese Yen');
+    await currency.click();
+    await page.getByRole('option', { name: 'USD – US Dollar' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    expect(await currency.inputValue()).toBe('JPY – Japanese Yen');
     await minimums.getByLabel('Amount').last().fill('5000.5');
     await minimums.getByText('Enter an amount in JPY').waitFor();
     await expectAccessible(page);
