@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { builtProgram } from './test/support/built.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
@@ -22,6 +22,8 @@ export default defineConfig({
   test: {
     server: { deps: { external: [/\/dist\//] } },
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // on a cluster each cell has a login of its own, which test/faults/citus-operations.test.ts tests
+    exclude: [...configDefaults.exclude, ...(process.env.TEST_CITUS ? ['test/cells/**'] : [])],
     globalSetup: ['test/support/postgres.ts'],
     testTimeout: TEST_PATIENCE_MS,
     hookTimeout: TEST_PATIENCE_MS,

@@ -69,11 +69,18 @@ export const whyNoCitus: string | null =
       ? null
       : 'the extension Citus is not installed';
 
-/** Starts a cluster. The caller closes it; its data does not outlive it. */
-export async function startCluster({ nodes: count }: { nodes: number }): Promise<Cluster> {
+/** Starts a cluster, with further settings of PostgreSQL. The caller closes it; its data does not outlive it. */
+export async function startCluster({
+  nodes: count,
+  settings = {},
+}: {
+  nodes: number;
+  settings?: Readonly<Record<string, string>>;
+}): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-citus-'));
   const members: Member[] = [];
-  for (let number = 0; number <= count; number++) members.push(await startMember(folder, number));
+  for (let number = 0; number <= count; number++)
+    members.push(await startMember(folder, number, { ...SETTINGS, ...settings }));
   const [coordinator, ...nodes] = members as [Member, ...Member[]];
   const onEach = async (work: (member: Member) => Promise<void>) =>
     void (await Promise.all(members.map((member) => work(member))));
@@ -140,7 +147,11 @@ export async function onMembers(ports: readonly number[], statement: string): Pr
   );
 }
 
-async function startMember(parent: string, number: number): Promise<Member> {
+async function startMember(
+  parent: string,
+  number: number,
+  ofServer: Readonly<Record<string, string>>,
+): Promise<Member> {
   const bin = (name: string) => join(binaries ?? '', name);
   const [uid = 0, gid = 0] = ['-u', '-g'].map((what) =>
     Number(execFileSync('id', [what, SUPERUSER], { encoding: 'utf8' })),
@@ -151,11 +162,13 @@ async function startMember(parent: string, number: number): Promise<Member> {
   const options = { uid, gid, cwd: parent, stdio: 'ignore' } as const;
   const ofCluster = ['-A', 'trust', '-U', SUPERUSER, '-N', '--encoding=UTF8', '--locale=C.UTF-8'];
   execFileSync(bin('initdb'), ['-D', data, ...ofCluster], options);
-  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
+  const settings = Object.entries({ ...ofServer, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
   let server: ChildProcess;
+  // a run that is interrupted does not close its cluster
+  const quit = () => server.kill('SIGQUIT');
   const client = async (database: string) => {
     const made = new pg.Client({ host: '127.0.0.1', port, user: SUPERUSER, database });
     made.on('error', () => undefined);
@@ -180,14 +193,12 @@ async function startMember(parent: string, number: number): Promise<Member> {
       }
     },
     kill: () => end('SIGKILL'),
-    stop: () => end('SIGINT'),
+    async stop() {
+      await end('SIGINT');
+      process.off('exit', quit);
+    },
     async start() {
-      const launch = () => {
-        const started = spawn(bin('postgres'), ['-D', data, ...settings], options);
-        // a run that is interrupted does not close its cluster
-        process.once('exit', () => started.kill('SIGQUIT'));
-        return started;
-      };
+      const launch = () => spawn(bin('postgres'), ['-D', data, ...settings], options);
       server = launch();
       await until('a member of the cluster to answer', () => {
         // after a SIGKILL the processes of the last one may still hold its memory
@@ -199,6 +210,7 @@ async function startMember(parent: string, number: number): Promise<Member> {
       });
     },
   };
+  process.once('exit', quit);
   await member.start();
   return member;
 }

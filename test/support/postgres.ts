@@ -65,6 +65,7 @@ async function openServer(folder: string) {
   }
   if (process.env.TEST_CITUS) {
     if (whyNoCitus !== null) throw new Error(`TEST_CITUS: ${whyNoCitus}`);
+    process.stderr.write('test/cells is skipped: on a Citus cluster a cell needs a login of its own\n');
     const cluster = await startCluster({ nodes: 1 });
     const port = cluster.coordinator.port;
     const as = { superuser: 'postgres', superuserPassword: undefined, user: CELL, password: undefined };
