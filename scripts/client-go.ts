@@ -316,6 +316,13 @@ function methods(operation: Operation, receiver: string): string[] {
 }`,
       ];
     case 'record':
+      if (operation.isInBatches) {
+        return [
+          `${doc(name, operation.doc)}${head(name)} (*${typeOf(result.of)}, error) {
+	return publishAll(ctx, resource.calls, ${request}, body, options)
+}`,
+        ];
+      }
       return [
         `${doc(name, operation.doc)}${head(name)} (*${typeOf(result.of)}, error) {
 	return record[${typeOf(result.of)}](ctx, resource.calls, ${request}, options)

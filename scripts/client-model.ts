@@ -41,6 +41,8 @@ export interface Operation {
     readonly media: string;
   } | null;
   readonly isConditional: boolean;
+  /** It publishes a list of events, in several requests if one would be too large. */
+  readonly isInBatches: boolean;
   /** A page of records, one record, a file, or nothing. `order`: of a list, the order in which new records come last. */
   readonly result:
     | { readonly kind: 'page'; readonly of: Type; readonly order: string | null }
@@ -54,6 +56,9 @@ export interface ClientModel {
   /** The types of whole events, by event type. */
   readonly events: ReadonlyMap<string, string>;
 }
+
+const BATCHES =
+  ' More are sent in several requests, one after the other, each all or nothing. A key `k` then becomes `k-0`, `k-1` and so on.';
 
 interface Schema {
   readonly $ref?: string;
@@ -266,6 +271,7 @@ function operationOf(
     return components[group]?.[name] as Value;
   };
   const { operationId: id, summary, description, requestBody } = operation;
+  const isInBatches = id === 'publishEventBatch';
   const parameters = (operation.parameters ?? []).map((one) => resolve<Parameter>(one));
   const field = ({ name, required = false, description: about, schema }: Parameter): Field => ({
     name,
@@ -279,7 +285,7 @@ function operationOf(
   const query = parameters.filter((one) => one.in === 'query');
   return {
     id,
-    doc: `${summary}.${description && description !== `${summary}.` ? ` ${description}` : ''}`,
+    doc: `${summary}.${description && description !== `${summary}.` ? ` ${description}` : ''}${isInBatches ? BATCHES : ''}`,
     method,
     path,
     pathFields: parameters
@@ -295,6 +301,7 @@ function operationOf(
             media,
           },
     isConditional: parameters.some((one) => one.name === 'If-Match'),
+    isInBatches,
     result: resultOf(
       Object.entries(operation.responses)
         .filter(([status]) => status.startsWith('2'))

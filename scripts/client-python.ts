@@ -162,6 +162,7 @@ from . import types
 from ._calls import ${kind === 'sync' ? 'CallOptions, Calls' : 'AsyncCalls, CallOptions'}, ConditionalOptions, KeyedConditionalOptions, KeyedOptions
 from ._files import ${prefix}Download, Upload
 from ._listing import ${prefix}Listing
+from ._publishing import joined, requests_of
 
 if sys.version_info >= (3, 11):
     from typing import Unpack
@@ -243,6 +244,15 @@ function resultType({ result }: Operation, kind: 'sync' | 'async'): string {
 function call(operation: Operation, isAsync: boolean): string {
   const { method: verb, path, pathFields, query, body, result } = operation;
   const place = [JSON.stringify(path), ...pathFields.map(({ name }) => snake(name))];
+  const target = `${JSON.stringify(verb)}, (${place.join(', ')}${place.length === 1 ? ',' : ''})`;
+  if (operation.isInBatches) {
+    return `        return joined(
+            [
+                ${isAsync ? 'await ' : ''}self._calls.record(${target}, body=part, **given)
+                for part, given in requests_of(body, options)
+            ]
+        )`;
+  }
   const given = [
     JSON.stringify(verb),
     `(${place.join(', ')}${place.length === 1 ? ',' : ''})`,

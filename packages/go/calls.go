@@ -35,6 +35,8 @@ type calls struct {
 	retries     int
 	timeout     time.Duration
 	userAgent   string
+	onRequest   func(RequestInfo)
+	onResponse  func(ResponseInfo)
 }
 
 // request is a request of an operation.
@@ -51,6 +53,8 @@ type request struct {
 // call is a request with its options.
 type call struct {
 	request
+	// called is the path with its parts
+	called  string
 	url     string
 	json    []byte
 	key     string
@@ -126,7 +130,7 @@ func (calls *calls) prepare(request request, options []CallOption) (*call, error
 	if err != nil {
 		return nil, err
 	}
-	call.url = calls.base + path
+	call.called, call.url = path, calls.base+path
 	if len(request.query) > 0 {
 		call.url += "?" + request.query.Encode()
 	}
@@ -160,12 +164,12 @@ func (calls *calls) run(ctx context.Context, request request, options []CallOpti
 	}
 	mayBeDone := false
 	refused := ""
-	for attempt := 1; ; attempt++ {
+	for attempt, sent := 1, 1; ; attempt, sent = attempt+1, sent+1 {
 		token, err := calls.credentials.AccessToken(ctx, refused)
 		if err != nil {
 			return finalError(err, call.isWrite(), mayBeDone, call.key)
 		}
-		result := calls.send(ctx, call, token, read)
+		result := calls.observed(call, sent, func() failure { return calls.send(ctx, call, token, read) })
 		if result.err == nil {
 			return nil
 		}
@@ -192,10 +196,11 @@ func (calls *calls) run(ctx context.Context, request request, options []CallOpti
 	}
 }
 
-// failure is how an attempt failed. status is 0 without a complete response.
+// failure is how an attempt ended; err is nil if it succeeded. status is 0 without a complete response.
 type failure struct {
 	err      error
 	status   int
+	header   http.Header
 	isUnread bool
 	mayPass  bool
 }
@@ -216,7 +221,7 @@ func (calls *calls) send(ctx context.Context, call *call, token string, read fun
 	if response.StatusCode >= 200 && response.StatusCode < 300 {
 		err := read(response)
 		if err == nil {
-			return failure{}
+			return failure{status: response.StatusCode, header: response.Header}
 		}
 		var foreign *foreignError
 		if errors.As(err, &foreign) {
@@ -234,6 +239,7 @@ func (calls *calls) send(ctx context.Context, call *call, token string, read fun
 	return failure{
 		err:      refusal,
 		status:   response.StatusCode,
+		header:   response.Header,
 		isUnread: response.StatusCode == http.StatusTooManyRequests && refusal.asksToRetry,
 		mayPass:  response.StatusCode >= 500 && (refusal.asksToRetry || isGateway),
 	}

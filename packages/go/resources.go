@@ -2974,9 +2974,10 @@ func (resource *EventsResource) Publish(ctx context.Context, body PublishEventBo
 
 // PublishMany: Publish up to 1,000 events of your own. All or nothing, at most 16 MiB. Ordered endpoints get the
 // events of a key in the order of the list. An event that was published before under its `external_id`, or
-// occurs earlier in the list, is returned with status 200.
+// occurs earlier in the list, is returned with status 200. More are sent in several requests, one after the
+// other, each all or nothing. A key `k` then becomes `k-0`, `k-1` and so on.
 func (resource *EventsResource) PublishMany(ctx context.Context, body PublishEventBatchBody, options ...CallOption) (*EventBatch, error) {
-	return record[EventBatch](ctx, resource.calls, request{method: "POST", path: "/v2/events/batch", body: body}, options)
+	return publishAll(ctx, resource.calls, request{method: "POST", path: "/v2/events/batch", body: body}, body, options)
 }
 
 // Get: Get an event and its deliveries. With the payload, its record at each endpoint that got it, and the

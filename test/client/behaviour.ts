@@ -6,6 +6,9 @@ export interface Call {
   /** The idempotency key of the caller. */
   readonly key?: string;
   readonly ifMatch?: number;
+  /** The number of events to publish, and the bytes of the data of each. */
+  readonly count?: number;
+  readonly bytes?: number;
   readonly retries?: number;
   readonly timeoutMs?: number;
   /** The application; without it, one that no server knows. */
@@ -47,6 +50,8 @@ export interface Request {
   readonly key?: string;
   readonly ifMatch?: string;
   readonly body?: string;
+  /** The number of events in the body. */
+  readonly events?: number;
 }
 
 export interface Behaviour {

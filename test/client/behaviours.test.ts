@@ -152,6 +152,7 @@ async function serverOf({ answers = [] }: Behaviour) {
       seen.push({
         ...{ method: request.method, url: sorted(request.url ?? ''), token, key, ifMatch },
         body: isForm ? sorted(`?${body}`).slice(1) : body,
+        events: request.url === '/v2/events/batch' ? JSON.parse(body).events.length : undefined,
       });
       if (answer !== undefined) await send(answer, request, response);
     }),

@@ -260,12 +260,72 @@ const FILES: readonly Behaviour[] = [
   },
 ];
 
+const about = { method: 'POST', path: '/v2/affiliates/payouts', key: 'mine' };
+const published = json(200, {
+  object: 'event_batch',
+  items: [{ index: 0, status: 201, event: { id: 'evt_1' } }],
+});
+
+const REPORTED: readonly Behaviour[] = [
+  {
+    title: 'the hooks get each attempt with its status, request id, replay and failure',
+    call: { verb: 'observe', key: 'mine' },
+    answers: [
+      'reset',
+      refusal(500, 'internal_error', {
+        'retry-after': '0',
+        'payhook-reason': 'database_unavailable',
+        'payhook-request-id': 'req_1',
+      }),
+      json(201, { id: 'po_1' }, { 'payhook-request-id': 'req_2', 'idempotent-replayed': 'true' }),
+    ],
+    result: {
+      outcome: 'ok',
+      value: {
+        requests: [1, 2, 3].map((attempt) => ({ ...about, attempt })),
+        responses: [
+          { ...about, attempt: 1, status: null, requestId: null, replayed: false, isFailure: true },
+          { ...about, attempt: 2, status: 500, requestId: 'req_1', replayed: false, isFailure: true },
+          { ...about, attempt: 3, status: 201, requestId: 'req_2', replayed: true, isFailure: false },
+        ],
+      },
+    },
+    requests: [{}, {}, {}],
+  },
+  {
+    title: 'more than 1,000 events are published in several requests, each with a key of its own',
+    call: { verb: 'publish', count: 2500, key: 'mine' },
+    answers: [published],
+    result: { outcome: 'ok', value: [0, 1, 2] },
+    requests: [
+      { method: 'POST', key: 'mine-0', events: 1000 },
+      { key: 'mine-1', events: 1000 },
+      { key: 'mine-2', events: 500 },
+    ],
+  },
+  {
+    title: 'events of more than 15 MiB are published in several requests',
+    call: { verb: 'publish', count: 3, bytes: 6 << 20 },
+    answers: [published],
+    result: { outcome: 'ok', value: [0, 1] },
+    requests: [{ events: 2 }, { events: 1 }],
+  },
+  {
+    title: 'events that fit into a request keep their key',
+    call: { verb: 'publish', count: 2, key: 'mine' },
+    answers: [published],
+    result: { outcome: 'ok', value: [0] },
+    requests: [{ key: 'mine', events: 2 }],
+  },
+];
+
 export const BEHAVIOURS: readonly Behaviour[] = [
   ...AFTER_LOSS,
   ...RETRIES,
   ...FOREIGN,
   ...LISTS,
   ...FILES,
+  ...REPORTED,
   ...WEBHOOKS,
   ...SIGNING,
   ...OAUTH,

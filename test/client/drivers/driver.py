@@ -97,7 +97,8 @@ async def run(call: dict[str, Any], is_async: bool, seen: list[Any]) -> Any:
         return {"saved": saved}
     client_type: Any = payhook.AsyncPayhook if is_async else payhook.Payhook
     credentials = {"oauth": oauth} if oauth else {"api_key": "secret"}
-    client = client_type(call["url"], **credentials, **settings_of(call))
+    hooks = Hooks()
+    client = client_type(call["url"], **credentials, **settings_of(call), **hooks.settings)
     try:
         if verb in ("all", "oauth_all"):
             listing = client.affiliates.list()
@@ -108,12 +109,43 @@ async def run(call: dict[str, Any], is_async: bool, seen: list[Any]) -> Any:
                 for affiliate in listing:
                     seen.append(affiliate["id"])
             return {"seen": seen, "saved": saved} if oauth else seen
-        return await call_of(client, verb, options_of(call))
+        if verb == "observe":
+            await call_of(client, {"verb": "create"}, options_of(call))
+            return {"requests": hooks.requests, "responses": hooks.responses}
+        return await call_of(client, call, options_of(call))
     finally:
         await value_of(client.aclose() if is_async else client.close())
 
 
-async def call_of(client: Any, verb: str, options: dict[str, Any]) -> Any:
+class Hooks:
+    """What a client reported of its attempts."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+        self.responses: list[Any] = []
+        self.settings: dict[str, Any] = {
+            "on_request": lambda info: self.requests.append(self._about(info)),
+            "on_response": lambda info: self.responses.append(
+                {
+                    **self._about(info),
+                    "status": info.status,
+                    "requestId": info.request_id,
+                    "replayed": info.replayed,
+                    "isFailure": info.error is not None,
+                }
+            ),
+        }
+
+    def _about(self, info: payhook.RequestInfo) -> dict[str, Any]:
+        return {"method": info.method, "path": info.path, "attempt": info.attempt, "key": info.idempotency_key}
+
+
+async def call_of(client: Any, call: dict[str, Any], options: dict[str, Any]) -> Any:
+    verb = call["verb"]
+    if verb == "publish":
+        event = {"type": "order.created", "data": {"text": "x" * call.get("bytes", 1)}}
+        batch = await value_of(client.events.publish_many({"events": [event] * call["count"]}, **options))
+        return [item["index"] for item in batch["items"]]
     if verb == "read":
         return await value_of(client.account.get(**options))
     if verb == "create":

@@ -42,6 +42,7 @@ async function resultOf(
     const { id = '', timestamp = 0 } = call;
     return from.signWebhook(body, secrets, { id, at: new Date(timestamp * 1000) });
   }
+  if (verb === 'observe') return observed(from, call);
   if (verb.startsWith('oauth_')) return withTokens(from, call, seen);
   const client = from.createClient({ url, apiKey: 'secret', retries, timeoutMs });
   try {
@@ -106,7 +107,22 @@ async function readAll(client: Client, seen: number[]): Promise<number[]> {
   }
 }
 
-async function withClient(client: Client, { verb, key, ifMatch }: Call, seen: number[]): Promise<unknown> {
+/** Creates a payout, and reports what the hooks got. */
+async function observed(from: Package, { url, key }: Call & { readonly url: string }): Promise<unknown> {
+  const [requests, responses]: [unknown[], unknown[]] = [[], []];
+  const client = from.createClient({
+    ...{ url, apiKey: 'secret' },
+    onRequest: ({ idempotencyKey, ...about }) => requests.push({ ...about, key: idempotencyKey }),
+    onResponse: ({ idempotencyKey, error, ...about }) =>
+      responses.push({ ...about, key: idempotencyKey, isFailure: error !== null }),
+  });
+  await client.payouts.create({ filters: { currency: 'usd' } }, { idempotencyKey: key });
+  await client.close();
+  return { requests, responses };
+}
+
+async function withClient(client: Client, call: Call, seen: number[]): Promise<unknown> {
+  const { verb, key, ifMatch } = call;
   const options = { idempotencyKey: key, ifMatch };
   const once = { repeatable: false, open: () => chunks('email\n') };
   switch (verb) {
@@ -125,6 +141,11 @@ async function withClient(client: Client, { verb, key, ifMatch }: Call, seen: nu
     case 'all':
       for await (const { id } of client.affiliates.list()) seen.push(id);
       return seen;
+    case 'publish': {
+      const event = { type: 'order.created', data: { text: 'x'.repeat(call.bytes ?? 1) } };
+      const events = Array.from({ length: call.count ?? 0 }, () => event);
+      return (await client.events.publishMany(events, options)).items.map(({ index }) => index);
+    }
     case 'invalid_id':
       return client.payouts.get('..');
     case 'upload':

@@ -12,6 +12,7 @@ from ._errors import (
     WebhookVerificationError,
 )
 from ._files import AsyncDownload, Download, FileHeaders, Upload
+from ._hooks import RequestInfo, ResponseInfo
 from ._listing import AsyncListing, Listing, Page
 from .oauth import AsyncOAuth, Authorization, OAuth, Tokens
 from .webhooks import sign_webhook, verify_webhook, verify_webhooks
@@ -33,6 +34,8 @@ __all__ = [
     "Page",
     "Payhook",
     "PayhookError",
+    "RequestInfo",
+    "ResponseInfo",
     "Tokens",
     "UnknownOutcomeError",
     "Upload",

@@ -54,9 +54,10 @@ class Token:
 
 @dataclass(frozen=True)
 class Send:
-    """A step: send the request with these headers."""
+    """A step: send the request with these headers. `attempt` counts from 1."""
 
     headers: Mapping[str, str]
+    attempt: int
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Done:
     """The result of a request that succeeded."""
 
     value: Any
+    status: int
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -138,11 +141,13 @@ def attempts(request: Request, user_agent: str, has_tokens: bool) -> Generator[S
     may_be_done = False
     refused: str | None = None
     attempt = 1
+    sent = 0
     while True:
         token = yield Token(refused)
         if isinstance(token, PayhookError):
             raise final_error(token, is_write, may_be_done, key) from token
-        answer = yield Send(headers_of(request, str(token), key, user_agent))
+        sent += 1
+        answer = yield Send(headers_of(request, str(token), key, user_agent), sent)
         if isinstance(answer, Done):
             return answer.value
         assert isinstance(answer, Refused | Lost)

@@ -28,6 +28,7 @@ from ._attempts import (
     query_of,
 )
 from ._errors import ApiConnectionError, PayhookError
+from ._hooks import Observed, OnRequest, OnResponse
 from ._files import AsyncDownload, Download, Source
 from ._listing import AsyncListing, Listing, Page, Query
 
@@ -71,6 +72,8 @@ class Settings:
     user_agent: str
     timeout: float
     retries: int
+    on_request: OnRequest | None = None
+    on_response: OnResponse | None = None
 
 
 def checked_url(url: str) -> str:
@@ -168,25 +171,38 @@ class Calls:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
-        try:
-            if isinstance(step, Token):
+        if isinstance(step, Token):
+            try:
                 return self._token(step.refused)
+            except httpx.HTTPError as error:
+                return Lost(error, is_unread=isinstance(error, NOT_SENT))
+            except PayhookError as error:
+                return error
+        settings = self._settings
+        observed = Observed(request.method, request.path, step, settings.on_request, settings.on_response)
+        answer = self._send(step, request, read, is_stream)
+        observed.end(answer)
+        return answer
+
+    def _send(
+        self, step: Send, request: Request, read: Callable[[httpx.Response], Any], is_stream: bool
+    ) -> Answer:
+        try:
             response = self._client.send(built(self._client, self._settings, request, step), stream=True)
             try:
                 if not response.is_success:
                     response.read()
                     return Refused(response.status_code, response.headers, response.text)
-                if is_stream:
-                    return Done(read(response))
-                response.read()
-                return Done(read(response))
+                if not is_stream:
+                    response.read()
+                return Done(read(response), response.status_code, response.headers)
             finally:
                 if not (is_stream and response.is_success):
                     response.close()
         except httpx.HTTPError as error:
             return Lost(error, is_unread=isinstance(error, NOT_SENT))
         except PayhookError as error:
-            return error if isinstance(step, Token) else Lost(error, may_pass=False)
+            return Lost(error, may_pass=False)
 
 
 class AsyncCalls:
@@ -242,22 +258,35 @@ class AsyncCalls:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
-        try:
-            if isinstance(step, Token):
+        if isinstance(step, Token):
+            try:
                 return await self._token(step.refused)
+            except httpx.HTTPError as error:
+                return Lost(error, is_unread=isinstance(error, NOT_SENT))
+            except PayhookError as error:
+                return error
+        settings = self._settings
+        observed = Observed(request.method, request.path, step, settings.on_request, settings.on_response)
+        answer = await self._send(step, request, read, is_stream)
+        observed.end(answer)
+        return answer
+
+    async def _send(
+        self, step: Send, request: Request, read: Callable[[httpx.Response], Any], is_stream: bool
+    ) -> Answer:
+        try:
             response = await self._client.send(built(self._client, self._settings, request, step), stream=True)
             try:
                 if not response.is_success:
                     await response.aread()
                     return Refused(response.status_code, response.headers, response.text)
-                if is_stream:
-                    return Done(read(response))
-                await response.aread()
-                return Done(read(response))
+                if not is_stream:
+                    await response.aread()
+                return Done(read(response), response.status_code, response.headers)
             finally:
                 if not (is_stream and response.is_success):
                     await response.aclose()
         except httpx.HTTPError as error:
             return Lost(error, is_unread=isinstance(error, NOT_SENT))
         except PayhookError as error:
-            return error if isinstance(step, Token) else Lost(error, may_pass=False)
+            return Lost(error, may_pass=False)

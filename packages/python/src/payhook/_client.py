@@ -6,6 +6,7 @@ import httpx
 
 from ._async_resources import AsyncResources
 from ._calls import AsyncCalls, Calls, Settings, checked_url
+from ._hooks import OnRequest, OnResponse
 from ._resources import Resources
 from .oauth import AsyncOAuth, OAuth
 
@@ -23,6 +24,7 @@ class Payhook(Resources):
 
     Writes carry an idempotency key, and requests are sent again, up to `retries` times, where that is safe. `timeout` is how long an
     attempt may go without data from the server, in seconds; by default 10 minutes, because a large payout or import takes minutes.
+    `on_request` and `on_response` get each attempt, for logs and metrics. They must not raise.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class Payhook(Resources):
         retries: int = RETRIES,
         timeout: float = TIMEOUT_SECONDS,
         user_agent: str = "payhook-python",
+        on_request: OnRequest | None = None,
+        on_response: OnResponse | None = None,
     ) -> None:
         _check_credentials(api_key, oauth)
-        settings = Settings(checked_url(url), user_agent, timeout, retries)
+        settings = Settings(checked_url(url), user_agent, timeout, retries, on_request, on_response)
         self._client = httpx.Client(follow_redirects=False)
 
         def token(refused: str | None) -> str:
@@ -67,9 +71,11 @@ class AsyncPayhook(AsyncResources):
         retries: int = RETRIES,
         timeout: float = TIMEOUT_SECONDS,
         user_agent: str = "payhook-python",
+        on_request: OnRequest | None = None,
+        on_response: OnResponse | None = None,
     ) -> None:
         _check_credentials(api_key, oauth)
-        settings = Settings(checked_url(url), user_agent, timeout, retries)
+        settings = Settings(checked_url(url), user_agent, timeout, retries, on_request, on_response)
         self._client = httpx.AsyncClient(follow_redirects=False)
 
         async def token(refused: str | None) -> str:

@@ -10,6 +10,7 @@ from . import types
 from ._calls import CallOptions, Calls, ConditionalOptions, KeyedConditionalOptions, KeyedOptions
 from ._files import Download, Upload
 from ._listing import Listing
+from ._publishing import joined, requests_of
 
 if sys.version_info >= (3, 11):
     from typing import Unpack
@@ -1863,9 +1864,16 @@ class Events:
     ) -> types.EventBatch:
         """Publish up to 1,000 events of your own. All or nothing, at most 16 MiB. Ordered endpoints get
         the events of a key in the order of the list. An event that was published before under its
-        `external_id`, or occurs earlier in the list, is returned with status 200.
+        `external_id`, or occurs earlier in the list, is returned with status 200. More are sent in
+        several requests, one after the other, each all or nothing. A key `k` then becomes `k-0`, `k-1`
+        and so on.
         """
-        return self._calls.record("POST", ("/v2/events/batch",), body=body, **options)
+        return joined(
+            [
+                self._calls.record("POST", ("/v2/events/batch",), body=part, **given)
+                for part, given in requests_of(body, options)
+            ]
+        )
 
     def get(self, event_id: str, **options: Unpack[CallOptions]) -> types.PublishedEventWhole:
         """Get an event and its deliveries. With the payload, its record at each endpoint that got it, and

@@ -22,6 +22,8 @@ type call struct {
 	URL         string                       `json:"url"`
 	Key         string                       `json:"key"`
 	IfMatch     *int64                       `json:"ifMatch"`
+	Count       int                          `json:"count"`
+	Bytes       int                          `json:"bytes"`
 	Retries     *int                         `json:"retries"`
 	TimeoutMs   int64                        `json:"timeoutMs"`
 	ExpiresIn   *int64                       `json:"expiresIn"`
@@ -35,8 +37,7 @@ type call struct {
 	Secrets     []string                     `json:"secrets"`
 }
 
-func (call call) client(credentials payhook.Credentials) (*payhook.Client, error) {
-	options := []payhook.Option{}
+func (call call) client(credentials payhook.Credentials, options ...payhook.Option) (*payhook.Client, error) {
 	if call.Retries != nil {
 		options = append(options, payhook.WithRetries(*call.Retries))
 	}
@@ -73,6 +74,8 @@ func run(ctx context.Context, call call, seen *[]int64) (any, error) {
 			headers[strings.ToLower(name)] = header.Get(name)
 		}
 		return headers, err
+	case call.Verb == "observe":
+		return observed(ctx, call)
 	case strings.HasPrefix(call.Verb, "oauth"):
 		return withOAuth(ctx, call, seen)
 	}
@@ -134,6 +137,37 @@ func withOAuth(ctx context.Context, call call, seen *[]int64) (any, error) {
 	return map[string]any{"seen": *seen, "saved": saved}, err
 }
 
+// observed creates a payout, and reports what the hooks got.
+func observed(ctx context.Context, call call) (any, error) {
+	requests, responses := []any{}, []any{}
+	about := func(info payhook.RequestInfo) map[string]any {
+		return map[string]any{"method": info.Method, "path": info.Path, "attempt": info.Attempt, "key": info.IdempotencyKey}
+	}
+	orNull := func(isThere bool, value any) any {
+		if isThere {
+			return value
+		}
+		return nil
+	}
+	client, err := call.client(
+		payhook.Bearer("secret"),
+		payhook.WithOnRequest(func(info payhook.RequestInfo) { requests = append(requests, about(info)) }),
+		payhook.WithOnResponse(func(info payhook.ResponseInfo) {
+			response := about(info.RequestInfo)
+			response["status"] = orNull(info.Status != 0, info.Status)
+			response["requestId"] = orNull(info.RequestID != "", info.RequestID)
+			response["replayed"], response["isFailure"] = info.Replayed, info.Err != nil
+			responses = append(responses, response)
+		}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	_, err = client.Payouts.Create(ctx, nil, call.options()...)
+	return map[string]any{"requests": requests, "responses": responses}, err
+}
+
 func withClient(ctx context.Context, client *payhook.Client, call call, seen *[]int64) (any, error) {
 	options := call.options()
 	switch call.Verb {
@@ -167,6 +201,21 @@ func withClient(ctx context.Context, client *payhook.Client, call call, seen *[]
 			*seen = append(*seen, affiliate.ID)
 		}
 		return *seen, nil
+	case "publish":
+		events := []payhook.PublishEventBody{}
+		for range call.Count {
+			data := map[string]any{"text": strings.Repeat("x", max(call.Bytes, 1))}
+			events = append(events, payhook.PublishEventBody{Type: "order.created", Data: data})
+		}
+		batch, err := client.Events.PublishMany(ctx, payhook.PublishEventBatchBody{Events: events}, options...)
+		if err != nil {
+			return nil, err
+		}
+		indexes := []int64{}
+		for _, item := range batch.Items {
+			indexes = append(indexes, item.Index)
+		}
+		return indexes, nil
 	case "invalid_id":
 		return client.Payouts.Get(ctx, "..")
 	case "upload":
