@@ -71,6 +71,23 @@ create or replace function lease_token(worker int) returns uuid language sql vol
 create or replace function id_in_cell(cell int) returns uuid language sql volatile parallel safe as $$
   select (overlay(overlay(new_id()::text placing '8' from 15) placing lpad(to_hex(cell), 4, '0') from 33))::uuid $$;
 
+-- Locks the lane of an endpoint until the transaction ends. Returns how many more attempts may be in flight there, counted in a snapshot
+-- taken after the lock, and when it was locked; no row when another transaction has locked it. No lease ends before \`leased_from\`.
+create or replace function lock_lane(of_account uuid, of_endpoint uuid, of_generation int, leased_from timestamptz, lease_ms int)
+  returns table (room int, locked_at timestamptz) language plpgsql volatile rows 1 set enable_seqscan = off as $$
+  begin
+    select s.lane into room from endpoint_state s
+    where s.account_id = of_account and s.endpoint_id = of_endpoint for no key update skip locked;
+    if not found then return; end if;
+    locked_at := clock_timestamp();
+    room := room - (
+      select count(*) from queue q
+      where q.account_id = of_account and q.endpoint_id = of_endpoint and q.generation = of_generation and q.due_at > locked_at
+        and q.due_at >= coalesce(leased_from, locked_at) and q.due_at <= locked_at + lease_ms * interval '1 millisecond'
+        and q.lease_token is not null);
+    return next;
+  end $$;
+
 create or replace function lease_worker(token uuid) returns int language sql immutable parallel safe as $$
   select ('x' || substr(encode(uuid_send(token), 'hex'), 25))::bit(32)::int $$;
 

@@ -116,6 +116,8 @@ export interface Offer {
   /** The worker number in the leases. */
   readonly worker: number;
   readonly leaseMs: number;
+  /** Other workers exist, so the lane of an endpoint must be locked before it is counted. */
+  readonly isShared: boolean;
   /** How many deliveries this process can begin. */
   readonly slots: number;
   /** The deliveries in flight, by endpoint. */

@@ -25,24 +25,36 @@ export const noLeases = (order: Ordering): Leasing => ({
 });
 
 /**
- * Leases deliveries to a worker of this process if its offer and the lane have room. Allowed only for the only worker of
- * the database: it knows everything in flight, and leases nothing else meanwhile. Rate limits, pauses, batches and rows
- * that are already due are left to the claim, which is fair.
+ * Leases deliveries to a worker of this process if its offer and the lane have room. The only worker of the database knows
+ * everything in flight, and leases nothing else meanwhile. One of several also locks the lane, counts what all of them have
+ * in flight, and leaves an endpoint to the claim while another has locked it. Rate limits, pauses, batches and rows that
+ * are already due are left to the claim, which is fair.
  */
 export function leasing(
-  { worker, leaseMs, slots, underWay, reserved, positions }: Offer,
+  { worker, leaseMs, isShared, slots, underWay, reserved, positions }: Offer,
   order: Ordering,
 ): Leasing {
+  const isRegistered = isShared
+    ? sql`exists (select from workers where number = ${worker}::int)`
+    : sql`(select count(*) = 1 and bool_and(number = ${worker}::int) from workers)`;
+  const lanes = isShared
+    ? sql`
+        open as materialized (
+          select o.*, least(o.own_room, l.room) as room, l.locked_at + ${leaseMs}::int * interval '1 millisecond' as lease_end
+          from unlocked o
+          cross join lateral lock_lane(o.account_id, o.id, o.resumptions, o.leased_from, ${leaseMs}::int) l
+          where o.own_room > 0),`
+    : sql`
+        open as materialized (
+          select *, own_room as room, now + ${leaseMs}::int * interval '1 millisecond' as lease_end from unlocked),`;
   return {
     ctes: sql`
         moment as materialized (
-          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, lease_token(${worker}::int) as token
-          from (select clock_timestamp() as now) at
-          where (select count(*) = 1 and bool_and(number = ${worker}::int) from workers)),
+          select now, lease_token(${worker}::int) as token from (select clock_timestamp() as now) at where ${isRegistered}),
         known as materialized (${knownPositions(positions, sql`(select now from moment)`)}),
-        open as materialized (
-          select m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
-                 s.lane - coalesce(u.count, 0) - ${reserved}::int as room
+        unlocked as materialized (
+          select m.token, m.now, e.*, s.lane, s.failures, s.last_success_at, k.leased_from,
+                 s.lane - coalesce(u.count, 0) - ${reserved}::int as own_room
           from moment m
           cross join (select distinct account_id, endpoint_id from wanted) w
           join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id
@@ -56,7 +68,7 @@ export function leasing(
               and (q.lease_token is null or q.due_at <= m.now)
             order by q.generation, q.due_at limit 1) due on true
           where e.disabled_at is null and e.rate_limit is null and e.batch_events is null and s.may_start_at <= m.now
-            and due.is_there is null),
+            and due.is_there is null),${lanes}
         leased as materialized (
           select * from (
             select w.event_id${order.leased}, o.*, row_number() over (partition by o.id order by w.event_id) as place_in_lane

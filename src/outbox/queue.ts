@@ -200,7 +200,7 @@ async function storeForeign(
     records,
     returned,
     {
-      name: `publish_and_lease${kind}`,
+      name: `publish_and_${offer.isShared ? 'share' : 'lease'}${kind}`,
       offer,
       order,
     },

@@ -67,31 +67,39 @@ describe.concurrent('an event published in the process that delivers', () => {
       await until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
     }));
 
-  test('waits for a claim while another worker exists, and begins leased again when that one is gone', () =>
+  test('begins leased to it too while another worker exists', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
+      await registered(stage, 1);
+      const [own] = await workersOf(stage);
+      const other = await stage.world.startWorker();
+      await registered(stage, 2);
+      // the endpoint of this world is not locked, but the other worker may be looking for work at that moment
+      await until('an event begins leased', async () => {
+        const event = await stage.publish();
+        const leases = await leasedBy(stage, endpoint);
+        hold.release();
+        await stage.untilLog(endpoint, event, { status: 'delivered' });
+        return leases.some(({ worker }) => worker === own?.number);
+      });
+      await other.close();
+    }));
+
+  test('waits for a claim while another worker has locked the endpoint', () =>
+    onStage({}, async (stage) => {
+      const endpoint = await stage.endpoint(await stage.receiver());
       await registered(stage, 1);
       const other = await stage.world.startWorker();
       await registered(stage, 2);
       const lock = await withoutClaims(stage, endpoint);
-      const first = await stage.publish();
+      const event = await stage.publish();
       expect(await leasedBy(stage, endpoint)).toEqual([{ worker: null }]);
       await lock.end();
       await stage.nudge();
-      await stage.untilLog(endpoint, first, { status: 'delivered' });
+      await stage.untilLog(endpoint, event, { status: 'delivered' });
       await other.close();
-      await registered(stage, 1);
-      await until('an event begins leased', async () => {
-        const again = await withoutClaims(stage, endpoint);
-        const event = await stage.publish();
-        const [row] = await stage.queue(endpoint);
-        const isLeased = row === undefined || row.leased; // gone = delivered already
-        await again.end();
-        await stage.nudge();
-        await stage.untilLog(endpoint, event, { status: 'delivered' });
-        return isLeased;
-      });
     }));
 
   test('never takes more places than the lane has, however many are published at once', () =>
@@ -279,5 +287,32 @@ describe('lanes of three processes that publish and deliver', () => {
       await until('60 events to come', () => new Set(idsOf(receiver.received)).size >= 60);
       expect(meter.most).toBe(1);
       await stage.change(endpoint, { status: 'disabled' });
+    }));
+
+  test('hold while all of them publish at once', () =>
+    onStage({ databaseLatencyMs: 5 }, async (stage) => {
+      const receiver = await stage.receiver();
+      const meter = metering(receiver, { answerMs: 40, status: 500 }); // a lane that narrows to one
+      const endpoint = await stage.endpoint(receiver);
+      const servers = [await stage.world.secondServer(), await stage.world.secondServer()];
+      await registered(stage, 3);
+      await stage.publishMany(20);
+      await until('the lane is one', async () => (await stage.state(endpoint)).lane === 1);
+      await until('nothing is leased', async () =>
+        (await stage.queue(endpoint)).every(({ leased }) => !leased),
+      );
+      meter.most = 0;
+      await Promise.all(
+        [stage.api, ...servers.map(({ api }) => api)].map(async (api) => {
+          for (let count = 0; count < 15; count += 1) {
+            const answer = await api.post('/v2/events', { type: 'order.created', data: {} });
+            expect(answer.status, answer.text).toBe(201);
+          }
+        }),
+      );
+      await until('60 events to come', () => new Set(idsOf(receiver.received)).size >= 60);
+      expect(meter.most).toBe(1);
+      await stage.change(endpoint, { status: 'disabled' });
+      for (const server of servers) await server.close();
     }));
 });

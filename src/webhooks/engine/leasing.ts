@@ -1,3 +1,4 @@
+import { isOnNode } from '../../db/citus.ts';
 import type { Database } from '../../db/database.ts';
 import type { EndpointId } from '../../kernel/ids.ts';
 import { thisMoment } from '../../kernel/moments.ts';
@@ -68,7 +69,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
 
   /** How many deliveries a publish may begin. Half of the room is left for another publish. */
   function slotsOfOffer(): number {
-    if (!isOpen() || !registration.isReady() || !registration.isAlone()) return 0;
+    if (!isOpen() || !registration.isReady()) return 0;
     return Math.ceil((slots() - promised.all) / 2);
   }
 
@@ -82,6 +83,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     start(deliveries, lease);
   }
 
+  const canLockLanes = laneLocking(db);
   const positions = startPositioning(db);
   /** The properties of a lease that is requested now. */
   const leaseRequest = () => ({ worker: registration.number(), requestedAt: thisMoment() });
@@ -120,7 +122,8 @@ export function createLeasing(options: LeasingOptions): Leasing {
       }
     },
     async offer(events) {
-      if (slotsOfOffer() < 1) return null;
+      const isShared = !registration.isAlone();
+      if (slotsOfOffer() < 1 || (isShared && !(await canLockLanes()))) return null;
       // if nothing was left behind, waiting for the running claim saves the next one
       const patienceMs = isLeftBehind ? 0 : OFFER_PATIENCE_MS;
       if (!(await gate.enter('publish', patienceMs))) return null;
@@ -145,6 +148,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
       return {
         worker,
         leaseMs,
+        isShared,
         slots: offered,
         underWay: underWay.counts,
         reserved,
@@ -183,6 +187,24 @@ function createBatchClaims(
     }
     if (batches.length === 0) nextAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
     return waitMs;
+  };
+}
+
+/**
+ * Whether a publish can lock lanes. It calls a function that changes rows, which Citus refuses on its nodes: there the claim
+ * leases everything while several workers deliver.
+ */
+function laneLocking(db: Database): () => Promise<boolean> {
+  let asked: Promise<boolean> | undefined;
+  return () => {
+    asked ??= isOnNode(db.reader).then(
+      (isOn) => !isOn,
+      () => {
+        asked = undefined;
+        return false;
+      },
+    );
+    return asked;
   };
 }
 
