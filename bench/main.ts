@@ -11,6 +11,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { backlog } from './backlog.ts';
 import { balances } from './balances.ts';
+import { cores } from './cores.ts';
 import { deliveries } from './deliveries.ts';
 import { flood } from './flood.ts';
 import { horizon } from './horizon.ts';
@@ -58,6 +59,7 @@ const GROUPS: readonly Group[] = [
   idlePlatforms,
   recovery,
   workers,
+  cores,
   years,
   tableSizes,
 ];

@@ -152,7 +152,14 @@ export async function startProgram(dataDir: string, env: Environment = {}): Prom
   const log = join(dataDir, '..', 'server.log');
   const url = `http://127.0.0.1:${port}`;
   const begin = process.hrtime.bigint();
-  const own = { DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1', SHUTDOWN_DELAY_MS: '0' };
+  // one process, also on machines with more cores, unless a measurement is about several
+  const own = {
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    SHUTDOWN_DELAY_MS: '0',
+    PROCESSES: '1',
+  };
   const child = start([MAIN, 'serve'], { ...own, ...env }, log);
   await untilReady(child, `${url}/readyz`, log);
   const startSeconds = Number(process.hrtime.bigint() - begin) / 1e9;
@@ -273,12 +280,17 @@ export function processorSeconds(pid: number, children = false): number {
   return ticks.reduce((sum, text) => sum + Number(text), 0) / TICKS_A_SECOND;
 }
 
+/** The processes that this one has started. */
+export const childrenOf = (pid: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => statOf(name)?.[1] === String(pid))
+    .map(Number);
+
 /** The same of the embedded PostgreSQL, all its processes. */
 export function postgresSeconds(dataDir: string): number {
   try {
     const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
-    const children = readdirSync('/proc').filter((name) => statOf(name)?.[1] === String(pid));
-    const living = children.map((name) => processorSeconds(Number(name)) || 0);
+    const living = childrenOf(pid).map((child) => processorSeconds(child) || 0);
     return processorSeconds(pid, true) + living.reduce((sum, value) => sum + value, 0);
   } catch {
     return Number.NaN;

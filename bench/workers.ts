@@ -12,8 +12,8 @@ const RECEIVERS = [
 ] as const;
 const POLL_MS = 50;
 
-/** The number of live workers, by their locks. */
-async function untilAtWork({ pg }: Bench, number: number): Promise<void> {
+/** Waits until that many workers are registered. */
+export async function untilAtWork({ pg }: Bench, number: number): Promise<void> {
   for (;;) {
     const { rows } = await pg.query<{ n: number }>('select count(*)::int as n from workers');
     if (rows[0]?.n === number) return;

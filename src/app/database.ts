@@ -1,16 +1,15 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { type ConnectionTarget, type ConnectOptions, mostConnections } from '../db/connect.ts';
 import { createConnectionLimit } from '../db/connection-limit.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
+import type { EmbeddedDatabase, Purpose } from '../db/embedded/open.ts';
 import { requireTrusted } from '../db/embedded/trust.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { connectReplicated } from '../db/replica.ts';
 import { connectionName } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
 import { requireData } from './data-folder.ts';
+import { makeDataFolder, openEmbeddedOf } from './embedded.ts';
 import { heldFingerprints, isInFolder } from './secret-keys.ts';
 import { targetsOf } from './targets.ts';
 
@@ -29,6 +28,8 @@ export interface OpenDatabase {
 
 interface OpenOptions {
   readonly purpose: Purpose;
+  /** See PlatformOptions. */
+  readonly child?: number | undefined;
   readonly log: Logger;
   readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
   /** PostgreSQL itself, if `target` is a pooler. */
@@ -45,19 +46,14 @@ interface OpenOptions {
  */
 export async function openDatabase(
   config: Config,
-  { purpose, log, target, direct, onlyExisting = false, ...given }: OpenOptions,
+  { purpose, child, log, target, direct, onlyExisting = false, ...given }: OpenOptions,
 ): Promise<OpenDatabase> {
-  requireTrusted(config.dataDir);
-  if (onlyExisting) requireData(config);
-  else makeFolder(config.dataDir);
-  const embedded =
-    target || config.databaseUrl
-      ? undefined
-      : await openEmbedded({
-          dataDir: config.dataDir,
-          purpose,
-          log: (level, message, details) => log[level](details ?? {}, message),
-        });
+  if (onlyExisting) {
+    requireTrusted(config.dataDir);
+    requireData(config);
+  } else makeDataFolder(config);
+  const joining = child === undefined ? purpose : 'worker';
+  const embedded = target ? undefined : await openEmbeddedOf(config, joining, log);
   const settled = target ? { target, direct, replica: given.replica } : targetsOf(config, embedded);
   // only a server reads enough to use a replica
   const replica = purpose === 'serve' || target ? settled.replica : undefined;
@@ -97,10 +93,3 @@ const readFrom = (target: ConnectionTarget, log: Logger) => ({
     else log.warn({ problem }, 'the replica is not used; the primary answers');
   },
 });
-
-// Node's recursive mkdir loops forever where a folder cannot be created (below /proc, for example).
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (!existsSync(dirname(path))) makeFolder(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
-}

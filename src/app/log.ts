@@ -4,13 +4,19 @@ import type { Config } from '../kernel/config.ts';
 /** Lines of one turn beyond this size are written in several parts. */
 const LINES_BYTES = 1 << 13;
 
-/** A JSON log on standard error: standard output is for people and for --json. */
-export function createLog(config: Config): Logger {
-  standardError ??= openStandardError();
+/** The most that processes can write to a pipe at once without mixing their lines (PIPE_BUF of Linux). */
+const UNMIXED = { minLength: 1 << 11, maxWrite: 1 << 12 };
+
+/**
+ * A JSON log on standard error: standard output is for people and for --json. Several processes share it: each line has the number of
+ * its `process`, and no line is in the middle of another.
+ */
+export function createLog(config: Config, process?: number): Logger {
+  standardError ??= openStandardError(process === undefined ? { minLength: LINES_BYTES } : UNMIXED);
   return pino(
     {
       level: config.logLevel,
-      base: null,
+      base: process === undefined ? null : { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: plainError },
     },
@@ -21,8 +27,8 @@ export function createLog(config: Config): Logger {
 let standardError: DestinationStream | undefined;
 
 /** Writes the lines of one turn of the event loop together, at its end, or when the process exits. */
-function openStandardError(): DestinationStream {
-  const out = pino.destination({ fd: 2, sync: true, minLength: LINES_BYTES });
+function openStandardError(limits: { minLength: number; maxWrite?: number }): DestinationStream {
+  const out = pino.destination({ fd: 2, sync: true, ...limits });
   let isScheduled = false;
   const flush = () => {
     isScheduled = false;

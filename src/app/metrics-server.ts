@@ -12,7 +12,7 @@ const PATH = '/metrics';
 /** Also served here, because the other port may have no free connection. */
 const HEALTH_PATH = '/healthz';
 
-interface MetricsServerOptions {
+export interface MetricsServerOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
@@ -40,8 +40,10 @@ export async function startMetricsServer({ host, port, log, print }: MetricsServ
   await once(server, 'listening');
   const at = server.address() as AddressInfo;
   const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  const address = `http://${name}:${at.port}${PATH}`;
+  log.info({ address }, 'metrics are served');
   return {
-    address: `http://${name}:${at.port}${PATH}`,
+    address,
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -4,7 +4,7 @@ import { programVersion } from '../kernel/version.ts';
 import { type GaugeName, INSTRUMENTS, type Instruments, measure } from '../metrics/instruments.ts';
 import { createBacklog } from './backlog.ts';
 import { roomOf } from './checks.ts';
-import { startMetricsServer } from './metrics-server.ts';
+import { type MetricsServerOptions, startMetricsServer } from './metrics-server.ts';
 import type { Platform } from './platform.ts';
 import { shared } from './shared.ts';
 
@@ -17,6 +17,11 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
+/** Offers the metrics to Prometheus. Resolves to their address. Throws what `listen` throws. */
+export type ServeMetrics = (
+  options: MetricsServerOptions,
+) => Promise<{ readonly address: string; close(): Promise<void> }>;
+
 /** Serves the metrics of a process. */
 export interface Metrics {
   /** For example http://127.0.0.1:9090/metrics. */
@@ -28,7 +33,10 @@ export interface Metrics {
  * Measures what this process does with the database, and serves the metrics to Prometheus at METRICS_PORT. Undefined
  * without that setting. Throws what `listen` throws.
  */
-export async function startMetrics(platform: Platform): Promise<Metrics | undefined> {
+export async function startMetrics(
+  platform: Platform,
+  serveMetrics: ServeMetrics = startMetricsServer,
+): Promise<Metrics | undefined> {
   const { cells, config, log } = platform;
   const { host, port } = config.metrics;
   if (port === undefined) return undefined;
@@ -44,8 +52,7 @@ export async function startMetrics(platform: Platform): Promise<Metrics | undefi
     await read();
     return { type: registry.contentType, text: await registry.metrics() };
   });
-  const server = await startMetricsServer({ host, port, log, print });
-  log.info({ address: server.address }, 'metrics are served');
+  const server = await serveMetrics({ host, port, log, print });
   const stopMeasuring = cells.each((db) => {
     const recorder = recorderOf(db.cell);
     const stop = measure(db, recorder.instruments);

@@ -74,6 +74,8 @@ export interface PlatformOptions {
    * How the embedded PostgreSQL is opened: see EmbeddedOptions. Except for a `command`, waits for an external PostgreSQL.
    */
   readonly purpose: Purpose;
+  /** The number of this process in a server of several, whose parent owns the embedded PostgreSQL. */
+  readonly child?: number | undefined;
   /** Throws NoDataError or MigrationError instead of creating anything. */
   readonly onlyExisting?: boolean;
   /** Accepts any secret key, whatever the database was set up with: for abandoning a lost one. */
@@ -125,7 +127,8 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
       const problem = await whenReachable(waits, log, () => distributionProblem(db.reader));
       if (problem !== null) log.warn(problem);
     }
-    const exposed = options.purpose === 'serve' ? exposedSecretKey(config) : null;
+    const warns = options.purpose === 'serve' && (options.child ?? 1) === 1;
+    const exposed = warns ? exposedSecretKey(config) : null;
     if (exposed !== null) log.warn(`the secret key: ${exposed}`);
     const checkKey = (tx: Tx) => checkSecretKey(tx, config, log);
     const vault = vaultOf(() => heldKeys(config));

@@ -25,6 +25,9 @@ export function readinessOf(platform: Pick<Platform, 'cells' | 'db' | 'log' | 'e
   unavailableCells(): Promise<readonly UnavailableCell[]>;
   /** Marks the server as stopping. */
   stop(): void;
+  /** Marks this process as stopping, while others of the server go on. */
+  letGo(): void;
+  /** Whether the server or this process is stopping. */
   isStopping(): boolean;
 } {
   const { cells, db, log, embedded, config } = platform;
@@ -35,6 +38,7 @@ export function readinessOf(platform: Pick<Platform, 'cells' | 'db' | 'log' | 'e
     tryWriting: () => db.transaction(probeWriting),
   };
   let stopping = false;
+  let leaving = false;
   let looking: Promise<Problem | null> | undefined;
   let wellAt = Number.NEGATIVE_INFINITY;
 
@@ -71,7 +75,10 @@ export function readinessOf(platform: Pick<Platform, 'cells' | 'db' | 'log' | 'e
     stop() {
       stopping = true;
     },
-    isStopping: () => stopping,
+    letGo() {
+      leaving = true;
+    },
+    isStopping: () => stopping || leaving,
   };
 }
 

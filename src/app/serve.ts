@@ -3,6 +3,7 @@ import { keepHouse } from '../db/chores.ts';
 import type { Database } from '../db/database.ts';
 import type { OperatorCredential } from '../http/auth.ts';
 import { connectionsFor } from '../http/capacity.ts';
+import { type RateGate, rateGate } from '../http/rate-limits.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import { programPath } from '../kernel/installation.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
@@ -15,6 +16,7 @@ import { roomOf } from './checks.ts';
 import { notifyOfFailingChore } from './chore-alerts.ts';
 import { choresOf } from './chores.ts';
 import { demosOf, type FillDemo } from './demos.ts';
+import type { ServeMetrics } from './metrics.ts';
 import type { Platform } from './platform.ts';
 import { readinessOf } from './readiness.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
@@ -31,6 +33,8 @@ export interface RunningServer {
   readonly metricsAddress: string | null;
   /** Makes `/readyz` report that the server is stopping. Requests are still served. */
   turnAway(): void;
+  /** Each response ends its connection from now on, because another process replaces this one. */
+  letGo(): void;
   /** Stops accepting connections, answers the requests in progress (15 s at most), then stops. */
   close(): Promise<void>;
 }
@@ -45,6 +49,10 @@ export async function serve(
     fillDemo?: FillDemo;
     /** Whether to deliver webhooks too. */
     delivers?: boolean;
+    /** Limits the requests per minute; default: RATE_LIMIT_ACCOUNT and RATE_LIMIT_KEY, counted here. */
+    rates?: RateGate;
+    /** Serves the metrics; default: an HTTP server at METRICS_PORT. */
+    serveMetrics?: ServeMetrics;
     /** Whether to run the database's chores; true by default, and false only for servers under close examination. */
     keepsHouse?: boolean;
   },
@@ -81,12 +89,13 @@ export async function serve(
       ...config.http,
       connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
     },
+    rates: options.rates ?? rateGate(config.http.rates),
     readiness: () => readiness.problem(),
     unavailableCells: () => readiness.unavailableCells(),
     isStopping: () => readiness.isStopping(),
     ...(options.operator ? { operator: options.operator } : {}),
   });
-  const telemetry = isPublic ? await startTelemetry(platform) : undefined;
+  const telemetry = isPublic ? await startTelemetry(platform, options.serveMetrics) : undefined;
   const listening = await listenOr(server, options.listen, telemetry);
   // a socket has no URL, but Link headers and links for people need one
   address = 'path' in options.listen ? plainAddress(config) : listening;
@@ -96,6 +105,7 @@ export async function serve(
     address,
     metricsAddress: telemetry?.metricsAddress ?? null,
     turnAway: () => readiness.stop(),
+    letGo: () => readiness.letGo(),
     async close() {
       readiness.stop();
       await Promise.all([drain(server), endWork()]);

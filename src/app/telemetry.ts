@@ -1,4 +1,4 @@
-import { startMetrics } from './metrics.ts';
+import { type ServeMetrics, startMetrics } from './metrics.ts';
 import type { Platform } from './platform.ts';
 import { startTraces } from './traces.ts';
 
@@ -11,8 +11,8 @@ export interface Telemetry {
 }
 
 /** Starts the metrics and traces that the settings enable. Throws what `listen` throws. */
-export async function startTelemetry(platform: Platform): Promise<Telemetry> {
-  const metrics = await startMetrics(platform);
+export async function startTelemetry(platform: Platform, serveMetrics?: ServeMetrics): Promise<Telemetry> {
+  const metrics = await startMetrics(platform, serveMetrics);
   const endTraces = await startTraces(platform);
   return {
     metricsAddress: metrics?.address ?? null,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from './command/cli.ts';
 import { type PlaceOption, takesNo } from './command/option-rules.ts';
-import type { Exit } from './system/serve.ts';
+import type { Exit } from './system/running.ts';
 
 /** Commands below one name: `payhook payouts list|show|…`. */
 interface Group {

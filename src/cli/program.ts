@@ -4,7 +4,7 @@ import type { Cli } from './command/cli.ts';
 import { UsageError } from './command/errors.ts';
 import { isGiven, refuseMeaningless, takes } from './command/option-rules.ts';
 import { addCommands } from './commands.ts';
-import type { Exit } from './system/serve.ts';
+import type { Exit } from './system/running.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 const HELP = `

@@ -7,8 +7,13 @@ export interface RateLimits {
   readonly key: number | undefined;
 }
 
+/** What the limits need to know of a principal. */
+export type RatedPrincipal = Pick<Principal, 'kind' | 'account' | 'id'>;
+
 /** Counts a request. Returns the headers with the remaining requests. Throws `rate_limited`. */
-export type RateGate = (principal: Principal) => Readonly<Record<string, string>>;
+export type RateGate = (
+  principal: RatedPrincipal,
+) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 
 interface Bucket {
   /** The remaining requests at time `at`. */
@@ -27,11 +32,11 @@ const WINDOW_SECONDS = MINUTE_MS / 1000;
 export function rateGate(
   { account, key }: RateLimits,
   now: () => number = () => performance.now(),
-): RateGate {
+): (principal: RatedPrincipal) => Readonly<Record<string, string>> {
   const limits = [
-    { name: 'account', most: account, of: (principal: Principal) => principal.account },
+    { name: 'account', most: account, of: (principal: RatedPrincipal) => principal.account },
     // an application has the same id in every account that authorized it
-    { name: 'key', most: key, of: ({ account, id }: Principal) => `${account} ${id}` },
+    { name: 'key', most: key, of: ({ account, id }: RatedPrincipal) => `${account} ${id}` },
   ].flatMap(({ most, ...limit }) =>
     most === undefined ? [] : [{ ...limit, most, buckets: createBuckets(most, now) }],
   );

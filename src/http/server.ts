@@ -32,7 +32,7 @@ import { NO_BODY, readJson } from './json-body.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
-import { type RateGate, type RateLimits, rateGate } from './rate-limits.ts';
+import type { RateGate } from './rate-limits.ts';
 import { noteFile, recorder, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
@@ -52,8 +52,9 @@ export interface ServerOptions {
     Pick<AdmissionLimits, 'connections' | 'perAddress'> & {
       /** The maximum number of concurrent file uploads. */
       readonly uploads: number;
-      readonly rates: RateLimits;
     };
+  /** Limits the requests per minute. */
+  readonly rates: RateGate;
   /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
   /** The cells other than 0 that cannot be used. */
@@ -116,8 +117,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler(() => undefined);
   addHealth(app, options);
   const authenticate = authenticator(options.cells, options.env.authorizeUrl, options.operator);
-  const [gate, rates] = [uploadGate(options.limits.uploads), rateGate(options.limits.rates)];
-  for (const route of ROUTES) addRoute(app, route, { ...options, gate, rates }, authenticate);
+  const gate = uploadGate(options.limits.uploads);
+  for (const route of ROUTES) addRoute(app, route, { ...options, gate }, authenticate);
   addPages(app, answer);
   addDescription(app, options);
   return app;
@@ -206,7 +207,6 @@ function fastifyPath(path: string): string {
 
 interface RouteOptions extends ServerOptions {
   readonly gate: UploadGate;
-  readonly rates: RateGate;
 }
 
 function addRoute(
@@ -224,7 +224,8 @@ function addRoute(
       const { principal, db } = await authenticate(request);
       request.principal = principal;
       request.db = db;
-      reply.headers(options.rates(principal));
+      const rates = options.rates(principal);
+      reply.headers(rates instanceof Promise ? await rates : rates);
       authorize(principal, route, request.headers);
     },
     handler: route.kind === 'read' ? reading(route, options) : writing(route, options),

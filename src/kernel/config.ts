@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { undividable } from './processes.ts';
 import { isSetting, origin, type Setting, type SettingGroup, type ValuesOf } from './setting-values.ts';
 import { COMMAND_SETTINGS, SETTING_LIST, SETTINGS } from './settings.ts';
 import { unreadable } from './unreadable.ts';
@@ -159,7 +160,7 @@ function wrongCombinations(config: Config, needsKey: boolean): string[] {
     ],
     [mail.server === undefined && mail.from !== undefined, 'SMTP_FROM has no effect without SMTP_URL'],
   ];
-  return wrong.flatMap(([isWrong, message]) => (isWrong ? [message] : []));
+  return [...wrong.flatMap(([isWrong, message]) => (isWrong ? [message] : [])), ...undividable(config)];
 }
 
 /** A value for display, without the credentials of a URL. */
@@ -188,6 +189,19 @@ export function readPreloads(): Record<string, string> {
       /^(LD_PRELOAD|FAKETIME\w*)$/.test(entry[0]) && entry[1] !== undefined,
   );
   return Object.fromEntries(named);
+}
+
+/** The variable that gives a child of a server its number and the number of all: `2/4`. */
+const PLACE = 'PAYHOOK_PROCESS';
+
+/** The environment that makes a process child `number` (from 1) of `count`. */
+export const childEnvironment = (number: number, count: number) => ({ [PLACE]: `${number}/${count}` });
+
+/** Which child of a server this process is; null = none. What it starts does not inherit that. */
+export function takeChildPlace(): { number: number; count: number } | null {
+  const [, number, count] = /^(\d+)\/(\d+)$/.exec(process.env[PLACE] ?? '') ?? [];
+  delete process.env[PLACE];
+  return number === undefined ? null : { number: Number(number), count: Number(count) };
 }
 
 /** The environment for a command that works on the data folder of this process, whatever server other settings name. */

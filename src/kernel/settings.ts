@@ -47,6 +47,13 @@ export const SETTINGS = {
     read: anyText,
     rule: 'an address',
   },
+  processes: {
+    name: 'PROCESSES',
+    meaning:
+      'processes of `serve`; none = one for each core, or for every second one next to the embedded PostgreSQL, at most 8, and 1 on two cores',
+    read: integer(1, 64),
+    rule: 'a number from 1 to 64',
+  },
   databaseUrl: {
     name: 'DATABASE_URL',
     meaning:
@@ -87,7 +94,7 @@ export const SETTINGS = {
   databaseConnections: {
     name: 'DATABASE_CONNECTIONS',
     meaning:
-      'connections of this process to all cells together, besides one to listen at each; none = as many as for one cell',
+      'connections to all cells together, besides one of each process to listen at each cell; none = as many as for one cell',
     read: integer(10, 10_000),
     rule: 'a number from 10 to 10000',
   },
@@ -270,7 +277,7 @@ export const SETTINGS = {
     },
     concurrency: {
       name: 'DELIVERY_CONCURRENCY',
-      meaning: 'concurrent attempts in this process',
+      meaning: 'concurrent attempts of this server or worker',
       fallback: '256',
       read: integer(1, 10_000),
       rule: 'a number from 1 to 10000',

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
@@ -11,7 +12,7 @@ import { type Api, apiOf } from '../support/api.ts';
 import { cellOfFile, type TestCell, tablesOf } from '../support/cell-of-file.ts';
 import { putDataFolder } from '../support/data-folder.ts';
 import { plainEnvironment } from '../support/environment.ts';
-import { isRunning } from '../support/processes.ts';
+import { isRunning, processesOfTests } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -70,6 +71,11 @@ export interface DataFolder {
   /** Starts the server, with settings besides those of the folder, on the data that `payhook init` creates. */
   start(settings?: Settings): Promise<ServerProcess>;
   startWorker(settings?: Settings): Promise<WorkerProcess>;
+  /** Runs a command that ends by itself. */
+  command(
+    name: string,
+    settings?: Settings,
+  ): Promise<{ readonly code: number | null; readonly text: string; readonly error: string }>;
   /** Rows of a query as superuser, while a server runs. */
   query<Row>(text: string): Promise<Row[]>;
   /** A superuser connection, for locks; ends with PostgreSQL. */
@@ -106,8 +112,7 @@ export function dataFolder({
   let inspector: pg.Client | undefined;
   const data = join(path, 'data');
 
-  /** Runs a command until it prints this; the result includes the match. */
-  async function run(command: string, ready: RegExp, more: Settings) {
+  function spawnProgram(command: string, more: Settings) {
     const limited = openFiles === undefined ? '' : `ulimit -n ${openFiles} && `;
     const child = spawn('sh', ['-c', `${limited}exec "$@"`, 'sh', process.execPath, ...program, command], {
       cwd: path,
@@ -119,6 +124,7 @@ export function dataFolder({
         PORT: '0',
         LOG_LEVEL: 'info',
         SHUTDOWN_DELAY_MS: '0',
+        ...processesOfTests(),
         ...(database ? { DATABASE_URL: database.url, SECRET_KEY: database.secretKey } : {}),
         ...settings,
         ...more,
@@ -126,6 +132,12 @@ export function dataFolder({
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.push(child);
+    return child;
+  }
+
+  /** Runs a command until it prints this; the result includes the match. */
+  async function run(command: string, ready: RegExp, more: Settings) {
+    const child = spawnProgram(command, more);
     let output = '';
     let logged = '';
     child.stdout.on('data', (bytes) => {
@@ -204,6 +216,15 @@ export function dataFolder({
           await exited;
         },
       };
+    },
+    async command(name, more = {}) {
+      const child = spawnProgram(name, more);
+      const [text, error] = await Promise.all([
+        textOf(child.stdout),
+        textOf(child.stderr),
+        once(child, 'close'),
+      ]);
+      return { code: child.exitCode, text, error };
     },
     async query<Row>(text: string) {
       inspector ??= await superuser();

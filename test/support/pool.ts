@@ -51,7 +51,7 @@ export async function borrowWorld(options: WorldOptions = {}): Promise<World> {
   const found = isShared(options) ? pool.idle.findIndex((each) => each.key === key) : -1;
   const world =
     pool.idle.splice(found, found === -1 ? 0 : 1)[0]?.world ?? (await makeWorld({ ...options, cell }));
-  world.begin();
+  await world.begin();
   if (!isShared(options)) return world;
   return {
     ...world,

@@ -15,6 +15,15 @@ export function isRunning(pid: number): boolean {
   }
 }
 
+/** How many processes deliver in a world, and serve in a data folder: TEST_PROCESSES, or one. */
+export function countOfProcesses(): number {
+  return Number(process.env.TEST_PROCESSES ?? '1');
+}
+
+/** The same as a setting. */
+export const processesOfTests = (): { PROCESSES?: string } =>
+  countOfProcesses() === 1 ? {} : { PROCESSES: String(countOfProcesses()) };
+
 /** Returns when a process is gone. */
 export async function untilGone(pid: number): Promise<void> {
   await until(`the end of process ${pid}`, () => !isRunning(pid));

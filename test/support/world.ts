@@ -19,6 +19,7 @@ import { checkAgainstCatalogue } from './description.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
 import { disorder, imbalances, inspectorOf, schemaOf, stillQueued } from './left-behind.ts';
 import { borrowWorld, countWorld } from './pool.ts';
+import { countOfProcesses } from './processes.ts';
 import { slateOf, wipe } from './slate.ts';
 import { until } from './wire.ts';
 
@@ -97,7 +98,7 @@ export interface WorldOptions {
 /** A running world, with what only the pool may do to it. */
 export interface OwnWorld extends World {
   /** In a world that delivers, starts its worker and the chores of the database; `stop` stops both. */
-  begin(): void;
+  begin(): Promise<void>;
   stop(): Promise<void>;
   /** Waits until the worker has made all due attempts; fails when it does not. */
   settle(): Promise<void>;
@@ -231,10 +232,12 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
     expectErrors() {
       errorsExpected = true;
     },
-    begin() {
+    async begin() {
       // without a worker nothing runs besides the requests of a test, which runs the chores it needs
       // (support/chores.ts)
-      if (options.delivers) stops = [work(platform).close];
+      if (!options.delivers) return;
+      stops = [work(platform).close];
+      for (let count = 1; count < countOfProcesses(); count += 1) await world.startWorker();
     },
     async stop() {
       await Promise.all([

@@ -2,16 +2,26 @@ import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 import { takesNo } from '../command/option-rules.ts';
 import { addBackup } from './backup.ts';
-import type { Exit } from './serve.ts';
+import type { Exit } from './running.ts';
 
 const SERVE_HELP = `
 Settings come from the environment: payhook config lists them. Without DATABASE_URL, it starts the bundled PostgreSQL on the data
 folder, which it creates at the first start. SIGINT and SIGTERM finish the requests in progress and stop everything, including
-PostgreSQL; a second signal stops at once. The log goes to standard error, one JSON object per line.
+PostgreSQL; a second signal stops at once. With PROCESSES, several processes serve on the one port. The log goes to standard error, one JSON object per line.
 
 Examples:
   $ payhook serve
   $ PORT=9000 DATA_DIR=/var/lib/payhook payhook serve
+`;
+
+const RELOAD_HELP = `
+Starts each process of the server again, one after the other, while the others serve: no connection is refused. Settings in files
+(NAME_FILE) are read again. Use it when a process holds too much memory, or after changing such a file. The server needs PROCESSES=2 or
+more. SIGHUP does the same, unless the server runs at a terminal.
+
+Examples:
+  $ payhook reload
+  $ payhook reload --data-dir /var/lib/payhook/data
 `;
 
 const WORKER_HELP = `
@@ -49,7 +59,7 @@ Examples:
   $ payhook status --once --json | jq .rates
 `;
 
-/** `payhook serve|worker|init|migrate|doctor|config|system|status`. */
+/** `payhook serve|reload|worker|init|migrate|doctor|config|system|status`. */
 export function addSystem(program: Command, cli: Cli, exit: Exit): void {
   // these concern all accounts of the machine
   const machine = (name: string) => takesNo(program.command(name), '--account');
@@ -58,6 +68,11 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .option('--json', 'print {url, data_dir, first_api_key_file} once it is running')
     .addHelpText('after', SERVE_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
+  machine('reload')
+    .description('replace the processes of the running server, one by one')
+    .option('--json', 'print {reloaded}')
+    .addHelpText('after', RELOAD_HELP)
+    .action(() => cli.run(async () => (await import('./reload.ts')).reload(cli)));
   machine('worker')
     .description('deliver webhooks until it is stopped, without the HTTP server')
     .option('--json', 'print {delivering, database} each time it starts')
