@@ -166,8 +166,11 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
    * names (`id`) or the query (`webhook_endpoint_id`). With `own` the handler keeps to `principal.portal` itself.
    */
   readonly portal?: 'path' | 'query' | 'own';
-  /** It shows a secret of the caller's, so the caller must not cache it. */
-  readonly noStore?: true;
+  /**
+   * Its answer contains a secret, as a whole or in this field. It is neither cached nor compressed, assistants do not get it, and the
+   * stored answer of an Idempotency-Key has null in the field.
+   */
+  readonly secret?: true | string;
   /** Makes it a list: page, per_page, sort and the filters named here. */
   readonly list?: Listing;
   /** Headers of its successes, besides those that every answer, list or file has. */
@@ -256,8 +259,6 @@ interface WriteCommon<
   readonly takesLong?: true; // its statements may, as those of an upload may
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
-  /** A field of the response that is a secret: the stored response of an Idempotency-Key has null instead. */
-  readonly secretField?: string;
   readonly ifMatch?: true;
 }
 

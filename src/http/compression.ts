@@ -25,7 +25,7 @@ export const compressedOnce = (bytes: Buffer, coding: Coding) => compressed(byte
  * Whether the responses of a route may be compressed: reads without secrets. The length of a compressed response reveals
  * its content to an attacker who can inject text and see the length (CVE-2013-3587).
  */
-export const isCompressible = (route: Route): boolean => route.kind === 'read' && !route.noStore;
+export const isCompressible = (route: Route): boolean => route.kind === 'read' && !route.secret;
 
 /** The coding of a response; null = uncompressed. Records in the response that it depends on what the client accepts. */
 export function codingOf({ headers }: FastifyRequest, reply: FastifyReply): Coding | null {

@@ -164,6 +164,7 @@ function operationOf(route: Route): Json {
     security: securityOf(route),
     'x-capability': route.needs,
     'x-roles': rolesWith(route.needs),
+    ...(route.secret === undefined ? {} : { 'x-secret': true }),
     parameters: parametersOf(route),
     ...bodyOf(route),
     responses: responsesOf(route),

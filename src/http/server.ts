@@ -262,7 +262,7 @@ function reading(route: Route & { kind: 'read' }, { env, baseUrl }: ServerOption
     return sendReply(request, reply, noteFile(db, result), {
       base: baseUrl(),
       list,
-      isKept: !route.noStore,
+      isKept: !route.secret,
       coding: isCompressible(route) ? codingOf(request, reply) : null,
     });
   };

@@ -1,4 +1,4 @@
-import type { BatchRoute, Reply, SingleRoute } from '../contract/route.ts';
+import type { BatchRoute, Reply, Route, SingleRoute } from '../contract/route.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { codeOf, endedForLocks } from '../db/faults.ts';
 import { limitLockWaits } from '../db/locks.ts';
@@ -88,7 +88,7 @@ function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
   return async (request) => {
     const [answer] = await db.transaction(
       (tx) =>
-        answerOnce(tx, [request], { vault, secretField: route.secretField }, async () => [
+        answerOnce(tx, [request], { vault, secretField: fieldOf(route.secret) }, async () => [
           await handle(tx, request),
         ]),
       { trace: request.trace, by: request.input.principal, takesLong },
@@ -96,6 +96,9 @@ function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
     return answer as Reply | Failure;
   };
 }
+
+/** The field of an answer that is a secret. */
+const fieldOf = (secret: Route['secret']) => (typeof secret === 'string' ? secret : undefined);
 
 /** The target of a request: the ids in its path, or the id of the record it created. */
 function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
@@ -122,7 +125,7 @@ const BATCH_BYTES = 1 << 21;
 function together(
   db: Database,
   vault: Vault,
-  { batch, secretField }: BatchRoute,
+  { batch, secret }: BatchRoute,
   { inFlight, inTurn }: Lane = { inFlight: 2, inTurn: (work) => work() },
 ): Ask {
   /** The locks that a request holds until its transaction ends. */
@@ -147,7 +150,7 @@ function together(
         db.transaction(
           async (tx) => {
             if (!isAlone && mayWait) await limitLockWaits(tx, LOCK_WAIT_MS);
-            return answerOnce(tx, requests, { vault, secretField }, (fresh) =>
+            return answerOnce(tx, requests, { vault, secretField: fieldOf(secret) }, (fresh) =>
               batch.handle(
                 tx,
                 fresh.map(({ input, trace }) => ({ ...input, trace })),

@@ -27,7 +27,7 @@ export const create = writeRoute({
   body: alertChannelInput,
   returns: { 201: newAlertChannel },
   errors: ['invalid_url', 'too_many_channels'],
-  secretField: 'secret',
+  secret: 'secret',
   handle: async ({ tx, account, env: { vault, addresses }, body }) =>
     created(await createChannel(tx, { account, vault, addresses }, body)),
 });

@@ -38,6 +38,8 @@ interface Operation {
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly 'x-capability': string;
+  /** Its answer contains a secret, or a link that signs in. */
+  readonly 'x-secret'?: true;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, Response | Reference>>;
@@ -68,14 +70,6 @@ const READING = new Set([
 const OF_MONEY = new Set(['write', 'approve']);
 const NOT_MONEY = new Set(['createAffiliate', 'createProgram']);
 
-/** Their responses contain a secret, a link that signs in, or a complete account number or tax id. */
-const SECRET = new Set([
-  'createAlertChannel',
-  'createPortalLink',
-  'createWebhookEndpoint',
-  'getWebhookEndpointSecret',
-  'rotateWebhookEndpointSecret',
-]);
 /** Users, keys and applications outlive the conversation, and their responses contain secrets; files are not JSON. */
 const CLOSED = new Set(['people', 'self', 'files', 'tax_ids']);
 
@@ -93,7 +87,7 @@ export function toolsOf(description: Description): Tool[] {
 
 function effectOf(method: string, operation: Operation): Effect | null {
   const { operationId: id, 'x-capability': capability } = operation;
-  if (SECRET.has(id)) return null;
+  if (operation['x-secret']) return null;
   if (method === 'get' || READING.has(id)) return capability === 'files' ? null : 'read';
   if (CLOSED.has(capability)) return null;
   return OF_MONEY.has(capability) && !NOT_MONEY.has(id) ? 'money' : 'write';

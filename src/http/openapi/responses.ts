@@ -72,7 +72,7 @@ function successesOf(route: Route): [string, Json][] {
     ...(route.list ? (['Link'] as const) : []),
     ...(isKeyed(route.method) ? (['Idempotent-Replayed'] as const) : []),
   ];
-  const isKept = route.kind === 'read' && !route.noStore;
+  const isKept = route.kind === 'read' && !route.secret;
   const successes = Object.entries(route.returns).map(([status, schema]): [string, Json] => {
     const more: readonly HeaderName[] =
       typeof schema === 'string' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];

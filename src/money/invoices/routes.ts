@@ -61,7 +61,7 @@ export const download = readRoute({
   scope: 'affiliates',
   needs: 'files',
   // it contains the whole tax id
-  noStore: true,
+  secret: true,
   summary: 'Download an invoice',
   description:
     'Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',

@@ -30,7 +30,7 @@ export const download = readRoute({
   path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
   scope: 'affiliates',
   needs: 'files',
-  noStore: true,
+  secret: true,
   records: true,
   sends: [
     'ETag',

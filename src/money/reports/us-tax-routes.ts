@@ -55,7 +55,7 @@ export const reportExport = writeRoute({
     'you report. The columns are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets you ' +
     'map them. The download is recorded in the audit log.',
   query: ofYear,
-  noStore: true,
+  secret: true,
   returns: { 200: 'text/csv' },
   handle: async ({ tx, account, env: { vault }, query }) => {
     const { stream, name } = await exportUsTaxReport(tx, { account, vault }, query);

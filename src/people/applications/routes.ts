@@ -30,7 +30,7 @@ export const create = writeRoute({
   body: applicationInput,
   returns: { 201: newApplication },
   errors: ['invalid_redirect_uri'],
-  secretField: 'client_secret',
+  secret: 'client_secret',
   handle: async ({ tx, account, body }) => created(await createApplication(tx, account, body)),
 });
 
@@ -83,6 +83,6 @@ export const rotate = writeRoute({
   description: 'The old secret stops working at once; tokens stay valid.',
   returns: { 200: newApplication },
   errors: ['resource_missing', 'application_is_public'],
-  secretField: 'client_secret',
+  secret: 'client_secret',
   handle: async ({ tx, account, params }) => ok(await rotateClientSecret(tx, account, params.application_id)),
 });

@@ -24,7 +24,7 @@ export const create = writeRoute({
   body: strict({ name: text(100) }),
   returns: { 201: newKey },
   errors: ['duplicate_name'],
-  secretField: 'key',
+  secret: 'key',
   handle: async ({ tx, account, principal, body }) => {
     const { json } = await createKey(tx, account, { name: body.name, createdBy: principal.id });
     return created(json);

@@ -13,6 +13,6 @@ export const get = readRoute({
     'The credential of the request: who it is, what it may do, and in which account. A page of this server that calls ' +
     'the API with the session of its user reads the CSRF token here; pages of other origins cannot read the answer.',
   returns: { 200: me },
-  noStore: true,
+  secret: true,
   handle: async ({ db, principal, env }) => ok(await describeCaller(db, principal, env.cells().length > 1)),
 });

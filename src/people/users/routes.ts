@@ -29,7 +29,7 @@ export const create = writeRoute({
   body: invitation,
   returns: { 201: newUser },
   errors: ['duplicate_email', 'owner_required'],
-  secretField: 'invitation_url',
+  secret: 'invitation_url',
   handle: async ({ tx, principal, env, body }) =>
     created(await inviteUser(tx, { principal, vault: env.vault, pages: env.authorizeUrl() }, body)),
 });
@@ -105,7 +105,7 @@ export const reset = writeRoute({
     'account must change the password themselves or use a link from the operator, because it opens both accounts.',
   returns: { 200: passwordReset },
   errors: ['resource_missing', 'member_elsewhere', 'owner_required'],
-  secretField: 'reset_url',
+  secret: 'reset_url',
   handle: async ({ tx, principal, env, params }) =>
     ok(await resetPassword(tx, { principal, vault: env.vault, pages: env.authorizeUrl() }, params.user_id)),
 });

@@ -66,7 +66,7 @@ export const create = writeRoute({
   body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
   errors: [...REFUSED_SETTINGS, 'too_many_endpoints'],
-  secretField: 'secret',
+  secret: 'secret',
   handle: async ({ tx, body, env, ...caller }) =>
     created(await createEndpoint(tx, { ...caller, ...env }, body)),
 });
@@ -102,7 +102,7 @@ export const change = writeRoute({
   body: endpointChange,
   returns: { 200: changedWebhookEndpoint },
   errors: ['resource_missing', ...REFUSED_SETTINGS],
-  secretField: 'secret',
+  secret: 'secret',
   handle: async ({ tx, body, params, env, ...caller }) => {
     const { json, dropped } = await changeEndpoint(tx, { ...caller, ...env }, params.id, body);
     return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
@@ -134,7 +134,7 @@ export const secret = readRoute({
   portal: 'path',
   summary: 'Get the secret that signs deliveries',
   description: 'The secret that signs deliveries. Who got it is in the audit log.',
-  noStore: true,
+  secret: true,
   records: true,
   returns: { 200: endpointSecret },
   errors: ['resource_missing'],
@@ -162,7 +162,7 @@ export const rotate = writeRoute({
   bodyOptional: true,
   returns: { 200: endpointSecret },
   errors: ['resource_missing', 'invalid_secret'],
-  secretField: 'secret',
+  secret: 'secret',
   handle: async ({ tx, params, body, env, ...caller }) =>
     ok(
       await rotateSecret(tx, { ...caller, ...env }, params.id, {

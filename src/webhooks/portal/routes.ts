@@ -18,7 +18,7 @@ export const create = writeRoute({
   bodyOptional: true,
   returns: { 201: newPortalLink },
   errors: ['resource_missing', 'invalid_event_type'],
-  secretField: 'url',
+  secret: 'url',
   handle: async ({ tx, principal, env, params, body }) =>
     created(await createLink(tx, { principal, base: env.authorizeUrl() }, params.id, body)),
 });
