@@ -33,7 +33,12 @@ export const ROOMS = [
   ],
 
   ['people', 'accounts, users and their access', ['notices', 'contract', 'erasure', 'db', 'terms', 'kernel']],
-  ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
+  [
+    'people/accounts',
+    'accounts, their settings and their removal',
+    ['people/keys'],
+    ['debtor', 'originator'],
+  ],
   [
     'people/users',
     'users, invitations, passwords',

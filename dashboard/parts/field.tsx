@@ -138,15 +138,10 @@ export const optionsOf = <const Value extends string>(
   labels: Readonly<Record<Value, string>>,
 ): Option<Value>[] => values.map((value) => ({ value, label: labels[value] }));
 
-const currencyNames = new Intl.DisplayNames('en', { type: 'currency' });
-
-/** All currencies as options with their names, the likely ones first. */
+/** All currencies as options, the likely ones first. */
 export function currencyOptions(likely: readonly string[]): Option<string>[] {
   const all = currencyTable().map(([currency]) => currency);
-  return [...new Set([...likely, ...all])].map((value) => {
-    const code = value.toUpperCase();
-    return { value, label: `${code} – ${currencyNames.of(code)}` };
-  });
+  return [...new Set([...likely, ...all])].map((value) => ({ value, label: value.toUpperCase() }));
 }
 
 /** A select in a form field. */

@@ -10,7 +10,8 @@ export const originator = {
     company_name: 'Company name',
     company_id: 'Company id',
     originating_dfi: 'Routing number you pay from',
-    entry_description: 'Description of payments',
+    person_entry_description: 'Description of payments to persons',
+    entry_description: 'Description of payments to businesses',
     discretionary_data: 'Discretionary data',
   },
   hints: {
@@ -18,6 +19,9 @@ export const originator = {
     company_name: 'At most 16 characters. Affiliates see it on their statements.',
     company_id: 'Ten letters and digits, often 1 and your EIN.',
     originating_dfi: 'Nine digits, or the first eight. Leave it empty to use the bank above.',
-    entry_description: 'At most 10 characters. Affiliates see it on their statements.',
+    person_entry_description:
+      'PAYROLL if you leave it empty: banks in the United States require it for commissions.',
+    entry_description:
+      'PAYOUT if you leave it empty. At most 10 characters. Affiliates see it on their statements.',
   },
 } as const;

@@ -175,6 +175,8 @@ export const payouts = {
     inFile: (method: string, part: number, name: string) => `${method}, part ${part}, ${name}`,
     replaced: '(replaced)',
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
+    warning: 'Your bank may refuse it',
+    concerned: (number: number) => affiliates(number),
     rewritten: (number: number) => `Writes ${count(number, 'name')} in characters that banks accept`,
     rewrittenAdvice:
       'The affiliate’s bank compares names. If it spells the name differently, enter its spelling as the account holder.',

@@ -86,8 +86,6 @@ type ListPayoutsQuery struct {
 	Status string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
-	// An ISO 4217 currency code.
-	Currency string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -115,7 +113,6 @@ func (query *ListPayoutsQuery) values() url.Values {
 		addString(values, "sort", query.Sort)
 		addString(values, "status", query.Status)
 		addInt(values, "affiliate_id", query.AffiliateID)
-		addString(values, "currency", query.Currency)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)
@@ -269,8 +266,6 @@ type ListPayoutCommissionsQuery struct {
 	Currency string
 	// One of sale, recurring, bonus, adjustment, clawback.
 	Type string
-	// One of earned, adjusted, voided.
-	Figure string
 	// A text that is not empty.
 	OrderID string
 	// A text that is not empty.
@@ -294,14 +289,6 @@ type ListPayoutCommissionsQuery struct {
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	OccurredAtLt string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtGte string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtGt string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtLte string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtLt string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGt string
@@ -324,7 +311,6 @@ func (query *ListPayoutCommissionsQuery) values() url.Values {
 		addString(values, "payout_id", query.PayoutID)
 		addString(values, "currency", query.Currency)
 		addString(values, "type", query.Type)
-		addString(values, "figure", query.Figure)
 		addString(values, "order_id", query.OrderID)
 		addString(values, "order_line_id", query.OrderLineID)
 		addString(values, "external_id", query.ExternalID)
@@ -336,10 +322,6 @@ func (query *ListPayoutCommissionsQuery) values() url.Values {
 		addString(values, "occurred_at[gt]", query.OccurredAtGt)
 		addString(values, "occurred_at[lte]", query.OccurredAtLte)
 		addString(values, "occurred_at[lt]", query.OccurredAtLt)
-		addString(values, "voided_at[gte]", query.VoidedAtGte)
-		addString(values, "voided_at[gt]", query.VoidedAtGt)
-		addString(values, "voided_at[lte]", query.VoidedAtLte)
-		addString(values, "voided_at[lt]", query.VoidedAtLt)
 		addString(values, "paid_at[gte]", query.PaidAtGte)
 		addString(values, "paid_at[gt]", query.PaidAtGt)
 		addString(values, "paid_at[lte]", query.PaidAtLte)
@@ -478,6 +460,8 @@ type DownloadPaymentFileQuery struct {
 	// Bank files: the day on which the bank should pay, `YYYY-MM-DD`; defaults to today in your time zone for
 	// `sepa`, the next banking day for `nacha`.
 	ExecutionDate string
+	// sepa: whether the transfers are instant (SCT Inst); defaults to `is_instant` of the `debtor`.
+	Instant *bool
 	// Pays only the whole units of amounts in currencies for which the provider takes no fractions; completing with
 	// that amount makes the rest owed again; one of down.
 	WholeUnits string
@@ -492,6 +476,7 @@ func (query *DownloadPaymentFileQuery) values() url.Values {
 		addBool(values, "allow_skipped", query.AllowSkipped)
 		addString(values, "source_currency", query.SourceCurrency)
 		addString(values, "execution_date", query.ExecutionDate)
+		addBool(values, "instant", query.Instant)
 		addString(values, "whole_units", query.WholeUnits)
 	}
 	return values
@@ -552,8 +537,6 @@ type GetReportSummaryQuery struct {
 	By string
 	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
 	Country string
-	// By affiliate, only the amounts in a currency; the totals are of all.
-	Currency string
 	// The page of rows; default 1.
 	Page string
 	// Rows a page: default 100, at most 1000.
@@ -568,7 +551,6 @@ func (query *GetReportSummaryQuery) values() url.Values {
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
 		addString(values, "country", query.Country)
-		addString(values, "currency", query.Currency)
 		addString(values, "page", query.Page)
 		addString(values, "per_page", query.PerPage)
 	}
@@ -588,8 +570,6 @@ type DownloadReportSummaryQuery struct {
 	By string
 	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
 	Country string
-	// By affiliate, only the amounts in a currency; the totals are of all.
-	Currency string
 	// Csv (default), pdf or html; one of csv, pdf, html.
 	Format string
 }
@@ -602,7 +582,6 @@ func (query *DownloadReportSummaryQuery) values() url.Values {
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
 		addString(values, "country", query.Country)
-		addString(values, "currency", query.Currency)
 		addString(values, "format", query.Format)
 	}
 	return values
@@ -977,8 +956,6 @@ type ListCommissionsQuery struct {
 	Currency string
 	// One of sale, recurring, bonus, adjustment, clawback.
 	Type string
-	// One of earned, adjusted, voided.
-	Figure string
 	// A text that is not empty.
 	OrderID string
 	// A text that is not empty.
@@ -1002,14 +979,6 @@ type ListCommissionsQuery struct {
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	OccurredAtLt string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtGte string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtGt string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtLte string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-	VoidedAtLt string
-	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGt string
@@ -1032,7 +1001,6 @@ func (query *ListCommissionsQuery) values() url.Values {
 		addString(values, "payout_id", query.PayoutID)
 		addString(values, "currency", query.Currency)
 		addString(values, "type", query.Type)
-		addString(values, "figure", query.Figure)
 		addString(values, "order_id", query.OrderID)
 		addString(values, "order_line_id", query.OrderLineID)
 		addString(values, "external_id", query.ExternalID)
@@ -1044,10 +1012,6 @@ func (query *ListCommissionsQuery) values() url.Values {
 		addString(values, "occurred_at[gt]", query.OccurredAtGt)
 		addString(values, "occurred_at[lte]", query.OccurredAtLte)
 		addString(values, "occurred_at[lt]", query.OccurredAtLt)
-		addString(values, "voided_at[gte]", query.VoidedAtGte)
-		addString(values, "voided_at[gt]", query.VoidedAtGt)
-		addString(values, "voided_at[lte]", query.VoidedAtLte)
-		addString(values, "voided_at[lt]", query.VoidedAtLt)
 		addString(values, "paid_at[gte]", query.PaidAtGte)
 		addString(values, "paid_at[gt]", query.PaidAtGt)
 		addString(values, "paid_at[lte]", query.PaidAtLte)
@@ -1096,10 +1060,6 @@ type ListRefundsQuery struct {
 	CommissionID string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
-	// An integer from 1 to 9007199254740991.
-	ProgramID int64
-	// An ISO 4217 currency code.
-	Currency string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -1130,8 +1090,6 @@ func (query *ListRefundsQuery) values() url.Values {
 		addString(values, "external_id", query.ExternalID)
 		addString(values, "commission_id", query.CommissionID)
 		addInt(values, "affiliate_id", query.AffiliateID)
-		addInt(values, "program_id", query.ProgramID)
-		addString(values, "currency", query.Currency)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)
@@ -2260,8 +2218,8 @@ func (resource *PayoutsResource) PaymentFiles(ctx context.Context, payoutID stri
 // currency, part, rows_per_file, allow_skipped, whole_units); `wise`: batch payments of Wise, to recipients
 // known by e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part, rows_per_file,
 // allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001) (takes
-// currency, part, rows_per_file, allow_skipped, execution_date); `nacha`: ACH credits in USD for a bank in the
-// United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
+// currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for a bank
+// in the United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
 // Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
 // those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A bank's file is paid from the
 // `debtor` or `originator` of the account. A file keeps its bytes and its id as long as nothing it depends on

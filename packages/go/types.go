@@ -718,6 +718,8 @@ type ChangeAccountBodyDebtor struct {
 	Message *SEPAMessage `json:"message,omitzero"`
 	// Payments in one file; default 10,000. More are split into parts of about the same size.
 	RowsPerFile *int64 `json:"rows_per_file,omitzero"`
+	// Instant transfers (SCT Inst) in every file whose request does not choose; default false.
+	IsInstant *bool `json:"is_instant,omitzero"`
 }
 
 // ChangeAccountBodyOriginator is an object of the API.
@@ -737,8 +739,12 @@ type ChangeAccountBodyOriginator struct {
 	// The routing number you pay from, or its first eight digits; default immediate_destination; at most 20
 	// characters.
 	OriginatingDfi *string `json:"originating_dfi,omitzero"`
-	// What the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters.
+	// What the payment is, on the statements of affiliates; for businesses (CCD); default PAYOUT; at most 10
+	// characters.
 	EntryDescription *string `json:"entry_description,omitzero"`
+	// What the payment is, on the statements of affiliates; for persons (PPD); default PAYROLL, which Nacha requires
+	// for pay and commissions since March 2026; at most 10 characters.
+	PersonEntryDescription *string `json:"person_entry_description,omitzero"`
 	// For your bank, if it asks for it; at most 20 characters.
 	DiscretionaryData Optional[string] `json:"discretionary_data,omitzero"`
 	// Payments in one file; default 10,000. More are split into several files.
@@ -1853,6 +1859,8 @@ type Debtor struct {
 	Message SEPAMessage `json:"message"`
 	// Payments in one file; default 10,000. More are split into parts of about the same size.
 	RowsPerFile int64 `json:"rows_per_file"`
+	// Instant transfers (SCT Inst) in every file whose request does not choose; default false.
+	IsInstant bool `json:"is_instant"`
 }
 
 // DeliveryAnalytics is an object of the API.
@@ -2171,19 +2179,6 @@ type Import struct {
 	UndoEndedAt *time.Time `json:"undo_ended_at"`
 }
 
-// ImportBadLine is an object of the API.
-type ImportBadLine struct {
-	// The line of the file, or the row of the sheet.
-	Line int64 `json:"line"`
-	// The column of the file.
-	Column *string `json:"column"`
-	// The problem in words, for people.
-	Message string `json:"message"`
-	// What the line has in each column that is read: the first 200 characters, and of bank details and tax ids the
-	// end. Empty cells are left out, and all of them after the first 100 groups.
-	Values map[string]string `json:"values"`
-}
-
 // ImportColumn is an object of the API.
 type ImportColumn struct {
 	// The name of the column in the file.
@@ -2271,7 +2266,7 @@ type ImportErrorGroup struct {
 	// How many there are.
 	Count int64 `json:"count"`
 	// Three at most.
-	First []ImportBadLine `json:"first"`
+	First []ImportError `json:"first"`
 }
 
 // ImportMappingMappingValue is an object of the API.
@@ -2822,6 +2817,8 @@ type NeededPaymentFile struct {
 	// accents; at most 100. The bank of the payee compares names: set account_holder to its spelling if that
 	// differs.
 	Rewritten []NeededPaymentFileRewrittenItem `json:"rewritten"`
+	// Rules by which a bank may refuse payments that are in the file.
+	Warnings []PaymentFileWarning `json:"warnings"`
 	// The last 100, newest first.
 	Downloads []PaymentFileDownload `json:"downloads"`
 }
@@ -3132,8 +3129,12 @@ type Originator struct {
 	CompanyID string `json:"company_id"`
 	// The first eight digits of the routing number you pay from.
 	OriginatingDfi string `json:"originating_dfi"`
-	// What the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters.
+	// What the payment is, on the statements of affiliates; for businesses (CCD); default PAYOUT; at most 10
+	// characters.
 	EntryDescription string `json:"entry_description"`
+	// What the payment is, on the statements of affiliates; for persons (PPD); default PAYROLL, which Nacha requires
+	// for pay and commissions since March 2026; at most 10 characters.
+	PersonEntryDescription string `json:"person_entry_description"`
 	// For your bank, if it asks for it; at most 20 characters.
 	DiscretionaryData *string `json:"discretionary_data"`
 	// Payments in one file; default 10,000. More are split into several files.
@@ -3387,6 +3388,28 @@ type PaymentFileDownload struct {
 	// The first 100 of them, by affiliate.
 	Changes []PaymentFileChange `json:"changes"`
 }
+
+// PaymentFileWarning is an object of the API.
+type PaymentFileWarning struct {
+	// One of six words for the kind of error.
+	Code PaymentFileWarningCode `json:"code"`
+	// The rule, and what to change.
+	Message string `json:"message"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// The first 20 of them.
+	AffiliateIDs []int64 `json:"affiliate_ids"`
+}
+
+// PaymentFileWarningCode is a word of the API. A newer server may send others.
+type PaymentFileWarningCode string
+
+// The values of PaymentFileWarningCode.
+const (
+	PaymentFileWarningCodeDescriptionNotPayroll PaymentFileWarningCode = "description_not_payroll"
+	PaymentFileWarningCodeMessageWithdrawn      PaymentFileWarningCode = "message_withdrawn"
+	PaymentFileWarningCodeAddressMissing        PaymentFileWarningCode = "address_missing"
+)
 
 // PaymentFilesByHandItem is an object of the API.
 type PaymentFilesByHandItem struct {

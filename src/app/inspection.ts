@@ -12,6 +12,7 @@ import type { Config } from '../kernel/config.ts';
 import { vaultOf } from '../kernel/vault.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
 import { findLongWaits, type LongWaits } from '../outbox/keys.ts';
+import { findRefusedSettings, type RefusedSetting } from '../people/accounts/bank-rules.ts';
 import { type BackupState, readBackups } from '../people/system/backups.ts';
 import { type EndingCertificate, findEndingCertificates } from '../webhooks/endpoints/egress.ts';
 import { type Checked, makeChecks } from './checks.ts';
@@ -35,6 +36,8 @@ export type Inspection = DatabaseFacts & {
   readonly alerts: AlertState | null;
   /** Client certificates of endpoints that have expired or expire within a month. */
   readonly endingCertificates: readonly EndingCertificate[];
+  /** Settings by which banks may refuse files. */
+  readonly refusedSettings: readonly RefusedSetting[];
   /** Failing chores. */
   readonly failingChores: readonly FailingChore[];
   /** Long waits behind ordering keys; null = none. */
@@ -101,6 +104,7 @@ async function inspectDatabase(db: Database, config: Config, folder: string | nu
     checks: await makeChecks({ db, folder, timeoutMs, tryWriting: () => tryWriting(db) }),
     alerts: await readAlertState(db.reader),
     endingCertificates: await findEndingCertificates(db.reader),
+    refusedSettings: await findRefusedSettings(db.reader),
     longWaits: await findLongWaits(db.reader),
     failingChores: await failingChores(db.reader),
     horizon: await readHorizon(db.reader),
@@ -112,6 +116,7 @@ const NOTHING = {
   checks: [],
   alerts: null,
   endingCertificates: [],
+  refusedSettings: [],
   failingChores: [],
   longWaits: null,
   horizon: null,

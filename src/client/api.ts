@@ -654,6 +654,8 @@ export interface ChangeAccountBody {
         readonly message?: SepaMessage | undefined;
         /** payments in one file; default 10,000. More are split into parts of about the same size */
         readonly rows_per_file?: number | undefined;
+        /** instant transfers (SCT Inst) in every file whose request does not choose; default false */
+        readonly is_instant?: boolean | undefined;
       }
     | null
     | undefined;
@@ -677,8 +679,16 @@ export interface ChangeAccountBody {
          * characters
          */
         readonly originating_dfi?: string | undefined;
-        /** what the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters */
+        /**
+         * what the payment is, on the statements of affiliates; for businesses (CCD); default PAYOUT; at most 10
+         * characters
+         */
         readonly entry_description?: string | undefined;
+        /**
+         * what the payment is, on the statements of affiliates; for persons (PPD); default PAYROLL, which Nacha
+         * requires for pay and commissions since March 2026; at most 10 characters
+         */
+        readonly person_entry_description?: string | undefined;
         /** for your bank, if it asks for it; at most 20 characters */
         readonly discretionary_data?: string | null | undefined;
         /** payments in one file; default 10,000. More are split into several files */
@@ -1744,6 +1754,8 @@ export interface Debtor {
   readonly message: SepaMessage;
   /** payments in one file; default 10,000. More are split into parts of about the same size */
   readonly rows_per_file: number;
+  /** instant transfers (SCT Inst) in every file whose request does not choose; default false */
+  readonly is_instant: boolean;
 }
 
 export interface DeliveryAnalytics {
@@ -1978,20 +1990,6 @@ export interface Import {
   readonly undo_ended_at: Timestamp | null;
 }
 
-export interface ImportBadLine {
-  /** the line of the file, or the row of the sheet */
-  readonly line: number;
-  /** the column of the file */
-  readonly column: string | null;
-  /** The problem in words, for people. */
-  readonly message: string;
-  /**
-   * what the line has in each column that is read: the first 200 characters, and of bank details and tax ids the
-   * end. Empty cells are left out, and all of them after the first 100 groups
-   */
-  readonly values: Readonly<Record<string, string>>;
-}
-
 export interface ImportColumn {
   /** The name of the column in the file. */
   readonly column: string;
@@ -2071,7 +2069,7 @@ export interface ImportErrorGroup {
   /** How many there are. */
   readonly count: number;
   /** three at most */
-  readonly first: readonly ImportBadLine[];
+  readonly first: readonly ImportError[];
 }
 
 export interface ImportMapping {
@@ -2580,6 +2578,8 @@ export interface NeededPaymentFile {
     /** as written in the file */
     readonly holder_in_files: string;
   }[];
+  /** rules by which a bank may refuse payments that are in the file */
+  readonly warnings: readonly PaymentFileWarning[];
   /** the last 100, newest first */
   readonly downloads: readonly PaymentFileDownload[];
 }
@@ -2886,8 +2886,16 @@ export interface Originator {
   readonly company_id: string;
   /** the first eight digits of the routing number you pay from */
   readonly originating_dfi: string;
-  /** what the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters */
+  /**
+   * what the payment is, on the statements of affiliates; for businesses (CCD); default PAYOUT; at most 10
+   * characters
+   */
   readonly entry_description: string;
+  /**
+   * what the payment is, on the statements of affiliates; for persons (PPD); default PAYROLL, which Nacha
+   * requires for pay and commissions since March 2026; at most 10 characters
+   */
+  readonly person_entry_description: string;
   /** for your bank, if it asks for it; at most 20 characters */
   readonly discretionary_data: string | null;
   /** payments in one file; default 10,000. More are split into several files */
@@ -3097,6 +3105,19 @@ export interface PaymentFileDownload {
   /** the first 100 of them, by affiliate */
   readonly changes: readonly PaymentFileChange[];
 }
+
+export interface PaymentFileWarning {
+  /** One of six words for the kind of error. */
+  readonly code: PaymentFileWarningCode;
+  /** the rule, and what to change */
+  readonly message: string;
+  /** How many affiliates it covers. */
+  readonly affiliate_count: number;
+  /** the first 20 of them */
+  readonly affiliate_ids: readonly number[];
+}
+
+export type PaymentFileWarningCode = 'description_not_payroll' | 'message_withdrawn' | 'address_missing';
 
 export interface PaymentFiles {
   /** The type of the record. */
@@ -5228,8 +5249,6 @@ export interface ListPayoutsQuery extends PageQuery {
   readonly status?: 'unpaid' | 'paid' | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
-  /** an ISO 4217 currency code */
-  readonly currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5304,7 +5323,6 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   /** an ISO 4217 currency code */
   readonly currency?: Currency | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
-  readonly figure?: 'earned' | 'adjusted' | 'voided' | undefined;
   /** a text that is not empty */
   readonly order_id?: string | undefined;
   /** a text that is not empty */
@@ -5327,14 +5345,6 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   readonly 'occurred_at[lte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[lt]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5403,6 +5413,8 @@ export interface DownloadPaymentFileQuery {
    * `sepa`, the next banking day for `nacha`
    */
   readonly execution_date?: string | undefined;
+  /** sepa: whether the transfers are instant (SCT Inst); defaults to `is_instant` of the `debtor` */
+  readonly instant?: boolean | undefined;
   readonly whole_units?: 'down' | undefined;
 }
 
@@ -5433,8 +5445,6 @@ export interface GetReportSummaryQuery extends PageQuery {
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
   /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
   readonly country?: string | undefined;
-  /** by affiliate, only the amounts in a currency; the totals are of all */
-  readonly currency?: string | undefined;
 }
 
 export interface DownloadReportSummaryQuery {
@@ -5450,8 +5460,6 @@ export interface DownloadReportSummaryQuery {
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
   /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
   readonly country?: string | undefined;
-  /** by affiliate, only the amounts in a currency; the totals are of all */
-  readonly currency?: string | undefined;
   readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
@@ -5615,7 +5623,6 @@ export interface ListCommissionsQuery extends PageQuery {
   /** an ISO 4217 currency code */
   readonly currency?: Currency | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
-  readonly figure?: 'earned' | 'adjusted' | 'voided' | undefined;
   /** a text that is not empty */
   readonly order_id?: string | undefined;
   /** a text that is not empty */
@@ -5638,14 +5645,6 @@ export interface ListCommissionsQuery extends PageQuery {
   readonly 'occurred_at[lte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'voided_at[lt]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5675,10 +5674,6 @@ export interface ListRefundsQuery extends PageQuery {
   readonly commission_id?: string | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
-  /** an integer from 1 to 9007199254740991 */
-  readonly program_id?: number | undefined;
-  /** an ISO 4217 currency code */
-  readonly currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -6334,8 +6329,8 @@ export interface Operations {
    * part, rows_per_file, allow_skipped, whole_units); `wise`: batch payments of Wise, to recipients known by
    * e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part, rows_per_file,
    * allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001) (takes
-   * currency, part, rows_per_file, allow_skipped, execution_date); `nacha`: ACH credits in USD for a bank in the
-   * United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
+   * currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for a
+   * bank in the United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
    * Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
    * those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A bank's file is paid from the
    * `debtor` or `originator` of the account. A file keeps its bytes and its id as long as nothing it depends on

@@ -1,7 +1,16 @@
 import anyAscii from 'any-ascii';
+import { BANK_LETTERS } from './bank-letters.ts';
 
-// As German banks write them (DFÜ agreement, annex 3); other letters lose their marks.
-const GERMAN: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
+/** How German banks also take these letters, and people there write them (DFÜ agreement, annex 3). */
+const GERMAN: Readonly<Record<string, string>> = {
+  ...{ ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue', ß: 'ss' },
+};
+/** The countries of IBANs whose holders write their names so. */
+const GERMAN_IN = ['DE', 'AT', 'CH', 'LI'];
+
+const LETTERS = new Map(
+  Object.entries(BANK_LETTERS).flatMap(([to, from]) => [...from].map((each) => [each, to])),
+);
 
 // The vowel u, which two letters write (ISO 843).
 const GREEK_U: Readonly<Record<string, string>> = { ο: 'ou', Ο: 'Ou' };
@@ -9,17 +18,19 @@ const GREEK_U: Readonly<Record<string, string>> = { ο: 'ou', Ο: 'Ou' };
 const PICTURES = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200d|\ufe0f|\u20e3/gu;
 
 /**
- * A text in the characters that every bank takes: `a-z A-Z 0-9 / - ? : ( ) . , ' +` and blank (EPC217-08). Letters of
- * other scripts are written in Latin ones, `&` becomes `+`, pictures are left out, and what is left is a point. It may be
- * longer than before, and is empty when the text has no letter and no digit.
+ * A text in the characters that every bank takes: `a-z A-Z 0-9 / - ? : ( ) . , ' +` and blank, as the table of EPC217-08 writes
+ * them. `country` is that of the IBAN: in German-speaking countries ä is ae, elsewhere a (docs/decisions/0114). Letters for which the
+ * table has none are transliterated, `&` becomes `+`, pictures are left out, and what is left is a point. It may be longer than before,
+ * and is empty when the text has no letter and no digit.
  */
-export function bankText(text: string): string {
+export function bankText(text: string, country: string | null = null): string {
+  const german = country !== null && GERMAN_IN.includes(country) ? GERMAN : {};
   const known = text
     .normalize('NFC')
     .replace(PICTURES, '')
-    .replace(/[äöüÄÖÜ]/g, (letter) => GERMAN[letter] ?? letter)
     .replace(/ΟΥ|ΟΎ/g, 'OU')
-    .replace(/([οΟ])[υύ]/g, (_, letter: string) => GREEK_U[letter] ?? '');
+    .replace(/([οΟ])[υύ]/g, (_, letter: string) => GREEK_U[letter] ?? '')
+    .replace(/[^ -~]|[;[\\\]{|}~]/gu, (letter) => german[letter] ?? LETTERS.get(letter) ?? letter);
   const latin = anyAscii(known);
   const written = latin
     .replaceAll('&', '+')

@@ -16,7 +16,8 @@ export type Choice =
   | 'allow_skipped'
   | 'source_currency'
   | 'whole_units'
-  | 'execution_date';
+  | 'execution_date'
+  | 'instant';
 
 /** A format of payment files: files that move money. */
 export interface PaymentFileFormat {
@@ -113,7 +114,7 @@ export const PAYMENT_FILES = {
     maxRows: 10_000,
     extension: 'xml',
     contentType: 'application/xml; charset=utf-8',
-    choices: [...EVERY_FILE, 'execution_date'],
+    choices: [...EVERY_FILE, 'execution_date', 'instant'],
   },
   nacha: {
     label: 'NACHA',

@@ -56,6 +56,7 @@ test('the debtor is stored as banks accept it, and the response lists what was d
     bic: null,
     message: 'pain.001.001.09',
     rows_per_file: 10_000,
+    is_instant: false,
   });
   for (const [fields, field] of [
     [{ iban: 'DE02120300000000202052' }, 'debtor.iban'],

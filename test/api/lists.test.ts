@@ -519,31 +519,6 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
       ['revoked', (row) => row.revoked_at !== null],
     ];
   if (name === 'status' && first.object === 'affiliate_commission') return commissionStatuses();
-  if (name === 'figure') {
-    // money that came back is owed again, and was earned before
-    const counts = (row: Json) => row.type !== 'clawback' && !row.external_id?.startsWith('payhook:');
-    return [
-      ['earned', (row) => counts(row) && row.type !== 'adjustment'],
-      ['adjusted', (row) => counts(row) && row.type === 'adjustment'],
-      ['voided', (row) => counts(row) && row.voided_at !== null],
-    ];
-  }
-  if (name === 'currency' && first.object === 'affiliate_payout')
-    return ['usd', 'JPY', 'kwd'].map(
-      (code): Case => [
-        code,
-        (row) => row.totals.some((total: Json) => total.currency === code.toLowerCase()),
-      ],
-    );
-  if (first.object === 'refund' && (name === 'currency' || name === 'program_id')) {
-    const values = rows.flatMap(({ refunds }) => refunds.map(({ commission }: Json) => commission[name]));
-    return [...new Set(values.filter((value) => value !== null))].map(
-      (value): Case => [
-        String(value),
-        (row) => row.refunds.some(({ commission }: Json) => commission[name] === value),
-      ],
-    );
-  }
   if (name === 'affiliate_id' && first.object === 'affiliate_payout') return payoutsOfAffiliates();
   if (name === 'program_id' && first.object === 'affiliate') return affiliatesOfPrograms();
   if (name === 'payout_method')

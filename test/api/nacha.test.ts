@@ -61,6 +61,7 @@ test('the originator is stored as its bank writes it, and the response lists wha
     immediate_destination: '021000021',
     originating_dfi: '02100002',
     entry_description: 'PAYOUT',
+    person_entry_description: 'PAYROLL',
     discretionary_data: null,
     rows_per_file: 10_000,
   });
@@ -91,6 +92,7 @@ describe('an originator that no bank accepts is refused by its field', () => {
     ['originating_dfi', '121042883', 'check digit'],
     ['entry_description', 'reversal', 'reserves'],
     ['entry_description', 'x'.repeat(11), '10'],
+    ['person_entry_description', 'return fee', 'reserves'],
     ['discretionary_data', 'x'.repeat(21), '20'],
     ['rows_per_file', 1, '2'],
   ])('%s %s', async (field, value, rule) => {
@@ -115,7 +117,7 @@ test('a NACHA file, to the byte: persons by PPD, then businesses by CCD', async 
   expect(header).toMatch(/^101 0210000211234567890\d{10}A094101JPMorgan Chase {9}Difference Engines {13}$/);
   const reference = (id: number) => `P1-A${id}`.padEnd(15);
   expect(rest).toEqual([
-    '5220Difference EnginRef 7               1234567890PPDPAYOUT          990202   1021000020000001',
+    '5220Difference EnginRef 7               1234567890PPDPAYROLL         990202   1021000020000001',
     `622121042882000123456789     0000123456${reference(zoe.id)}Zoe Okafor              0021000020000001`,
     '82200000010012104288000000000000000000123456' + '1234567890'.padEnd(35) + '021000020000001',
     '5220Difference EnginRef 7               1234567890CCDPAYOUT          990202   1021000020000002',

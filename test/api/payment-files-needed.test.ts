@@ -91,6 +91,7 @@ test('a file for each method and currency, whom it pays and leaves out, and who 
     skipped: [],
     rewritten_count: 0,
     rewritten: [],
+    warnings: [],
     downloads: [],
     ...fields,
   });

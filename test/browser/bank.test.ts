@@ -46,6 +46,27 @@ inChromium('paying to bank accounts', (chromium) => {
       .locator('input[type=file]')
       .setInputFiles({ name: 'answer.xml', mimeType: 'application/xml', buffer: Buffer.from(text) });
 
+  test('a rule by which the bank may refuse a file is next to the file', async () => {
+    const debtor = { name: 'Shop', iban: 'DE02120300000000202051', message: 'pain.001.001.03' };
+    await world.api.patch('/v2/account', { debtor });
+    const { body } = await world.api.post(PAYOUTS);
+    const finance = await atDashboard(chromium, world, { path: `/payouts/${body.id}?step=files` });
+    await finance.page.getByText('Your bank may refuse it').waitFor();
+    await finance.page.getByText(/banks in Germany refuse pain\.001\.001\.03 .*\(2 affiliates\)/).waitFor();
+    await expectAccessible(finance.page);
+    await finance.page.goto(`${world.url}/settings/account`);
+    await finance.page.getByLabel('Message version').selectOption('pain.001.001.09');
+    await finance.page.getByLabel('Instant transfers').check();
+    await finance.page.getByRole('button', { name: 'Save settings' }).click();
+    await finance.page.getByText('Settings saved').waitFor();
+    expect((await world.api.get('/v2/account')).body.debtor).toMatchObject({
+      message: 'pain.001.001.09',
+      is_instant: true,
+    });
+    expectQuiet(finance);
+    await completePayout(world.api, body);
+  });
+
   test.each([
     ['wide', WIDE],
     ['on a phone', PHONE],

@@ -50,13 +50,7 @@ inChromium('the import', (chromium) => {
     await page.getByRole('button', { name: 'Day first' }).click();
     await page.getByRole('button', { name: 'Import 3 commissions without 1 bad line' }).waitFor();
     await page.getByRole('cell', { name: /^2026-09-01/ }).waitFor();
-    const bad = page.getByRole('region', { name: 'Bad lines' });
-    await bad.getByRole('cell', { name: /^nobody@example\.com\s*\(wrong\)$/ }).waitFor();
-    await bad.getByRole('cell', { name: '"nobody@example.com" does not exist' }).waitFor();
-    // with the columns of the file
-    for (const name of ['Line', 'Bestellung', 'Partner E-Mail', 'Provision'])
-      expect(await bad.getByRole('columnheader', { name, exact: true }).count(), name).toBe(1);
-    expect(await bad.getByRole('row', { name: /^5 / }).innerText()).toContain('9999');
+    await page.getByRole('row', { name: '5 Partner E-Mail "nobody@example.com" does not exist' }).waitFor();
     await page.getByLabel('What “Bemerkung” becomes').selectOption('Description');
     await page.getByRole('row', { name: /Bemerkung.*You$/ }).waitFor();
     await page.getByText('The same in every line').click();
@@ -66,11 +60,11 @@ inChromium('the import', (chromium) => {
     await page.getByRole('button', { name: 'Remove Type' }).waitFor();
     await page.getByLabel('Save the mapping').check();
     await page.getByLabel('Name of the mapping').fill('Monthly export');
-    const [downloaded] = await Promise.all([
+    const [bad] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download the bad lines' }).click(),
     ]);
-    expect(readFileSync(await downloaded.path(), 'utf8')).toMatch(/^line,error,Bestellung.*\r\n5,.*9999/);
+    expect(readFileSync(await bad.path(), 'utf8')).toMatch(/^line,error,Bestellung.*\r\n5,.*9999/);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Import 3 commissions without 1 bad line' }).click();
     await page.getByText('3 new and 1 bad line.').waitFor();
@@ -159,10 +153,8 @@ inChromium('the import', (chromium) => {
     expect(await page.getByLabel('Names of the columns').inputValue()).toBe('2');
     await page.getByText('00042').first().waitFor();
     const bad = page.getByRole('list', { name: 'Bad lines' });
-    await bad.getByText('Line 4').waitFor();
-    await bad.getByText(/^E-Mail:\s*no one\s*\(wrong\)$/).waitFor();
-    await bad.getByText('Bo · 00043').waitFor();
-    await bad.getByText(/^Must be an? /).waitFor();
+    await bad.getByText('4, 5').waitFor();
+    await bad.getByText('"nobody" · "no one"').waitFor();
     await page.getByText(/^Importing accepts/).click();
     await page.getByText('hidden rows are read as well: 4').waitFor();
     await expectAccessible(page);
@@ -348,7 +340,7 @@ inChromium('the import', (chromium) => {
     await page.getByText('2,000 lines cannot be imported.').waitFor();
     await page.getByText('Every line is bad').waitFor();
     await page.getByText('No line in the file can be imported as it is.').waitFor();
-    await page.getByRole('row', { name: /^Must be .*\s*1,000 lines have this error$/ }).waitFor();
+    await page.getByRole('row', { name: /^2, 3, 4 …\s*1,000 lines\s+email Must be / }).waitFor();
     await expectAccessible(page);
 
     // saved again in the spreadsheet while it is open here

@@ -69,30 +69,6 @@ inChromium('the reports', (chromium) => {
       .first()
       .waitFor();
     expect(new URL(page.url()).searchParams.get('date')).toBe('occurred_at');
-    expect(new URL(page.url()).searchParams.get('figure')).toBe('earned');
-    expect(await page.getByRole('region', { name: 'Commissions' }).getByRole('row').count()).toBe(2);
-    expectQuiet(visitor);
-  });
-
-  test('what is owed leads to the affiliates it is owed to, and that to every entry of the period', async () => {
-    const visitor = await atDashboard(chromium, world, { path: '/reports', viewport: WIDE });
-    const { page } = visitor;
-    await page.getByRole('region', { name: 'By currency' }).getByRole('link', { name: '5.00' }).click();
-    await page.getByText('Only amounts in USD').waitFor();
-    const people = page.getByRole('region', { name: 'By affiliate' });
-    await people.getByRole('row', { name: 'Ben USD 0.00 7.00 -2.00 0.00 5.00' }).waitFor();
-    expect(await people.getByText('EUR').count()).toBe(0);
-    await expectAccessible(page);
-    const [statement] = await Promise.all([
-      page.waitForEvent('popup'),
-      people.getByRole('link', { name: '5.00' }).click(),
-    ]);
-    await statement.getByText('fee').first().waitFor();
-    await statement.close();
-    // a debit leads to the adjustments of the affiliate
-    await people.getByRole('link', { name: '-2.00' }).click();
-    await page.getByRole('region', { name: 'Commissions' }).getByText('Adjustment').waitFor();
-    expect(new URL(page.url()).searchParams.get('figure')).toBe('adjusted');
     expectQuiet(visitor);
   });
 
@@ -113,10 +89,10 @@ inChromium('the reports', (chromium) => {
       .first()
       .click();
     const people = page.getByRole('region', { name: 'By affiliate' });
-    await page.getByText('Only affiliates in Germany').waitFor();
+    await page.getByText('Only affiliates in Germany.').waitFor();
     await people.getByRole('row', { name: 'Ada USD 300.00 0.00 300.00 0.00' }).waitFor();
     expect(await people.getByText('Ben').count()).toBe(0);
-    await page.getByRole('button', { name: 'Show all countries' }).click();
+    await page.getByRole('link', { name: 'Show all countries' }).click();
     await people.getByRole('link', { name: 'Ben' }).waitFor();
     await page.getByRole('link', { name: 'By program' }).click();
     await page.getByText('what was paid cannot be shown by program').waitFor();

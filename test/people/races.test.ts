@@ -16,9 +16,10 @@ test('of many who use one set-up link at once, one becomes the owner', async () 
     Array.from({ length: 6 }, async (_, i) => {
       const fields = {
         token,
-        account_name: 'Shop',
+        name: 'Ada',
         email: `ada${i}@example.com`,
         password: PASSWORD,
+        again: PASSWORD,
       };
       return (await browserAt(world.url).submit('/set-up', fields)).status;
     }),

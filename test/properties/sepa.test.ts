@@ -24,13 +24,24 @@ const name = fc
     minLength: 1,
     maxLength: 40,
   })
-  .filter((text) => bankText(text).length >= 1 && bankText(text).length <= 70);
+  .filter((text) => bankText(text, 'DE').length >= 1 && bankText(text, 'DE').length <= 70);
 const iban = fc.constantFrom(
   'DE89370400440532013000',
   'GB29NWBK60161331926819',
   'FR1420041010050500013M02606',
 );
 const bic = fc.constantFrom(null, 'COBADEFF', 'NWBKGB2LXXX');
+const text = fc.string({ unit: fc.constantFrom(...'aZ09äЩ&<,漢 '), minLength: 1, maxLength: 100 });
+const address = fc.option(
+  fc.record({
+    line1: text,
+    line2: fc.option(text),
+    postal_code: fc.option(fc.string({ unit: fc.constantFrom(...'A9 -'), minLength: 1, maxLength: 20 })),
+    city: text,
+    region: fc.constant(null),
+    country: fc.constantFrom('GB', 'CH', 'RS'),
+  }),
+);
 const payments = fc.uniqueArray(
   fc.record({
     affiliate_id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
@@ -38,6 +49,7 @@ const payments = fc.uniqueArray(
     holder: name.map(bankText),
     number: iban,
     bic,
+    address,
   }),
   { selector: ({ affiliate_id }) => affiliate_id, minLength: 1, maxLength: 30 },
 );
@@ -52,6 +64,7 @@ const around = fc.record({
     message: fc.constantFrom(...MESSAGES),
     rows_per_file: fc.constant(10_000),
   }),
+  isInstant: fc.boolean(),
 });
 
 const decimalOf = (cents: bigint) => `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
@@ -63,8 +76,15 @@ async function write(
     revision,
     part,
     debtor,
-  }: { number: bigint; revision: number; part: number; debtor: SepaFrame['debtor'] },
-  paid: readonly Pick<BankPayment, 'affiliate_id' | 'amount' | 'holder' | 'number' | 'bic'>[],
+    isInstant = false,
+  }: {
+    number: bigint;
+    revision: number;
+    part: number;
+    debtor: SepaFrame['debtor'];
+    isInstant?: boolean;
+  },
+  paid: readonly Pick<BankPayment, 'affiliate_id' | 'amount' | 'holder' | 'number' | 'bic' | 'address'>[],
 ): Promise<string> {
   const total = paid.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const frame: SepaFrame = {
@@ -80,6 +100,7 @@ async function write(
       firstTrace: null,
     },
     debtor,
+    isInstant,
     sums: { count: paid.length, decimal: decimalOf(total) },
   };
   async function* each(): AsyncIterable<BankPayment> {

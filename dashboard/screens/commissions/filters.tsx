@@ -53,13 +53,6 @@ export function Filters({ search, change }: { search: Search; change: Change }) 
           onChange={(id) => change({ program_id: id === undefined ? undefined : Number(id) })}
         />
       )}
-      <FilterSelect
-        label={filters.figure}
-        any={filters.anyFigure}
-        value={search.figure}
-        options={optionsOf(['earned', 'adjusted', 'voided'], filters.figures)}
-        onChange={(figure) => change({ figure })}
-      />
       <PayoutChoice search={search} change={change} />
       <Span search={search} change={change} />
       {search.affiliate_id && (
@@ -123,7 +116,7 @@ function Span({ search, change }: { search: Search; change: Change }) {
       <Select
         label={filters.date}
         value={search.date ?? 'occurred_at'}
-        options={optionsOf(['occurred_at', 'created_at', 'paid_at', 'voided_at'], filters.dates)}
+        options={optionsOf(['occurred_at', 'created_at', 'paid_at'], filters.dates)}
         onChange={(date) => change({ date })}
       />
       <Day label={filters.from} value={search.from} onChange={(from) => change({ from })} />

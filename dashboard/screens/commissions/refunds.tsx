@@ -1,12 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Refund } from '../../../src/client/api.ts';
 import { REFUND_FIELDS } from '../../../src/client/fields.ts';
-import { useMe } from '../../data/me.ts';
-import { useRead } from '../../data/queries.ts';
-import { IconButton } from '../../parts/button.tsx';
-import { AffiliateLink } from '../../parts/commissions.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { currencyOptions, DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
+import { DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
@@ -91,13 +87,11 @@ function RefundLink({ refund: { order_id, external_id, refunds } }: { refund: Re
 export function RefundList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { status, from, to, currency, affiliate_id, program_id } = search;
-  const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
-  const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
+  const { status, from, to } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listRefunds', {
-    filters: { status, currency, affiliate_id, program_id, 'occurred_at[gte]': from, 'occurred_at[lte]': to },
+    filters: { status, 'occurred_at[gte]': from, 'occurred_at[lte]': to },
     place: search,
     onPlace: change,
   });
@@ -117,32 +111,6 @@ export function RefundList() {
           options={optionsOf(STATUSES, texts.statuses)}
           onChange={(value) => change({ status: value })}
         />
-        <FilterSelect
-          label={commissions.filters.currency}
-          any={commissions.filters.anyCurrency}
-          value={currency}
-          options={currencyOptions([ownCurrency])}
-          onChange={(value) => change({ currency: value })}
-        />
-        {programs.length > 0 && (
-          <FilterSelect
-            label={commissions.filters.program}
-            any={commissions.filters.anyProgram}
-            value={program_id?.toString()}
-            options={programs.map(({ id, name }) => ({ value: String(id), label: name }))}
-            onChange={(id) => change({ program_id: id === undefined ? undefined : Number(id) })}
-          />
-        )}
-        {affiliate_id && (
-          <span className="chip">
-            <AffiliateLink id={affiliate_id} />
-            <IconButton
-              icon="cross"
-              label={commissions.filters.remove(commissions.filters.ofAffiliate)}
-              onPress={() => change({ affiliate_id: undefined })}
-            />
-          </span>
-        )}
         <DayField label={commissions.filters.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={commissions.filters.to} value={to} onChange={(day) => change({ to: day })} />
       </div>

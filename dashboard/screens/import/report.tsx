@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ImportCounts, ImportReport } from '../../../src/client/api.ts';
+import type { ImportCounts, ImportErrorGroup, ImportReport } from '../../../src/client/api.ts';
 import { download, UnreadableFile } from '../../data/api.ts';
 import { type Choices, type ImportKind, queryOf, type TimedPreview } from '../../data/imports.ts';
 import { pageSize } from '../../data/preferences.ts';
@@ -12,9 +12,9 @@ import { Pager } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { saveFile } from '../../parts/save.ts';
-import { Moneys } from '../../parts/values.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Moneys, Name } from '../../parts/values.tsx';
 import { imports } from '../../texts/imports.ts';
-import { BadLinesTable } from './bad-lines.tsx';
 import { Working } from './working.tsx';
 
 const texts = imports.report;
@@ -40,7 +40,7 @@ export function Report({
   isStale: boolean;
   onDone: (report: ImportReport) => void;
 }) {
-  const { report, guessed } = preview;
+  const { report, kind, guessed } = preview;
   return (
     <>
       {report && (
@@ -59,9 +59,7 @@ export function Report({
           )}
         </Card>
       )}
-      {report && report.failed > 0 && (
-        <BadLines preview={preview} report={report} file={file} choices={choices} />
-      )}
+      {report && report.failed > 0 && <BadLines kind={kind} report={report} file={file} choices={choices} />}
       <Act
         preview={preview}
         file={file}
@@ -97,13 +95,49 @@ export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors' | 'grou
   );
 }
 
-/** The first bad lines of each error, a page at a time, and a download of all of them. */
-function BadLines({
-  preview: { kind, columns },
-  report,
-  file,
-  choices,
-}: FileOf & { preview: TimedPreview; report: ImportCounts }) {
+/** The error without the field name, which has its own column. */
+function ruleOf({ column, message }: Pick<ImportErrorGroup, 'column' | 'message'>): string {
+  const rule = column === null ? message : message.replace(/^\w+ /, '');
+  return rule.charAt(0).toUpperCase() + rule.slice(1);
+}
+
+/** What the lines of a group have where the error is: the rest of each message after the rule. */
+const valuesOf = ({ message, first }: ImportErrorGroup): string[] =>
+  first.flatMap((error) =>
+    error.message.startsWith(message)
+      ? error.message.slice(message.length).replace(/^(: |, not )/, '') || []
+      : [],
+  );
+
+const COLUMNS: readonly Column<ImportErrorGroup>[] = [
+  {
+    title: texts.line,
+    cell: ({ count: number, first }) => (
+      <>
+        {first.map(({ line }) => whole(line)).join(', ')}
+        {number > first.length && ' …'}
+        {number > 1 && <span className="second">{imports.lines(number)}</span>}
+      </>
+    ),
+  },
+  { title: texts.column, cell: ({ column }) => (column === null ? '' : <Name>{column}</Name>) },
+  {
+    title: texts.what,
+    cell: (group) => (
+      <span className="error-cell">
+        <Name>{ruleOf(group)}</Name>
+        {group.count > 1 && valuesOf(group).length > 0 && (
+          <span className="second">
+            <Name>{valuesOf(group).join(' · ')}</Name>
+          </span>
+        )}
+      </span>
+    ),
+  },
+];
+
+/** The errors, equal ones together, a page at a time, and a download of the bad lines. */
+function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; report: ImportCounts }) {
   const [page, setPage] = useState(1);
   const perPage = Number(pageSize.use());
   const { groups, failed, lines } = report;
@@ -124,7 +158,13 @@ function BadLines({
       <p className="soft form-lead">
         {texts.errorsLead(failed)} {failed > MOST_TOLD && texts.firstThousand}
       </p>
-      <BadLinesTable groups={shown} columns={columns} />
+      <Table
+        label={texts.errors}
+        isStacked
+        columns={COLUMNS}
+        rows={shown}
+        keyOf={({ first: [one], column, message }) => `${one?.line} ${column} ${message}`}
+      />
       {pages > 1 && (
         <Pager
           label={texts.errors}

@@ -172,6 +172,11 @@ function File({
       {file.above_limit_count > 0 && (
         <span className="second">{texts.aboveLimit(file.above_limit_count)}</span>
       )}
+      {file.warnings.map(({ code, message, affiliate_count }) => (
+        <span key={code} className="second">
+          <Status tone="warn" label={texts.warning} /> {message} ({texts.concerned(affiliate_count)})
+        </span>
+      ))}
       {skipped > 0 && <Skipped file={file} />}
       {file.rewritten_count > 0 && <Rewritten file={file} />}
     </>

@@ -1,10 +1,10 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PayoutSummary } from '../../../src/client/api.ts';
-import { useMay, useMe } from '../../data/me.ts';
+import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { currencyOptions, DayField, FilterSelect } from '../../parts/field.tsx';
+import { DayField, FilterSelect } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -12,7 +12,6 @@ import { Listing } from '../../parts/listing.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Status, Time } from '../../parts/values.tsx';
-import { commissions } from '../../texts/commissions.ts';
 import { payouts as texts } from '../../texts/payouts.ts';
 import { schedules } from '../../texts/schedules.ts';
 
@@ -65,18 +64,12 @@ export function PayoutList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
   const current = useRead('listPayouts', { query: { status: 'unpaid', per_page: 1 } });
   const unpaid = current.data?.data[0];
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listPayouts', {
-    filters: {
-      status: search.status,
-      currency: search.currency,
-      'paid_at[gte]': search.from,
-      'paid_at[lte]': search.to,
-    },
+    filters: { status: search.status, 'paid_at[gte]': search.from, 'paid_at[lte]': search.to },
     place: search,
     onPlace: change,
   });
@@ -115,13 +108,6 @@ export function PayoutList() {
             { value: 'paid', label: texts.status.paid },
           ]}
           onChange={(status) => change({ status })}
-        />
-        <FilterSelect
-          label={commissions.filters.currency}
-          any={commissions.filters.anyCurrency}
-          value={search.currency}
-          options={currencyOptions([ownCurrency])}
-          onChange={(currency) => change({ currency })}
         />
         <DayField label={texts.paidFrom} value={search.from} onChange={(from) => change({ from })} />
         <DayField label={texts.paidTo} value={search.to} onChange={(to) => change({ to })} />

@@ -10,7 +10,6 @@ const list = createRoute({
     page: number,
     sort: text,
     status: oneOf(['unpaid', 'paid']),
-    currency: text,
     from: text,
     to: text,
   }),

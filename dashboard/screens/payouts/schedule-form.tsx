@@ -4,8 +4,7 @@ import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { rulesOf } from '../../data/schedules.ts';
-import { CurrencyField } from '../../parts/currency.tsx';
-import { Checkbox, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
+import { Checkbox, currencyOptions, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { day as dayText } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -146,11 +145,10 @@ function Filters({ typed, change }: Part) {
         ]}
         onChange={(method) => change({ method })}
       />
-      <CurrencyField
+      <SelectField
         label={texts.currency}
         value={typed.currency}
-        likely={[ownCurrency]}
-        any={texts.anyCurrency}
+        options={[{ value: '', label: texts.anyCurrency }, ...currencyOptions([ownCurrency])]}
         onChange={(currency) => change({ currency })}
       />
       {(programs.length > 0 || isUnknown) && (

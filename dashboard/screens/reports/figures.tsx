@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ReportSummary } from '../../../src/client/api.ts';
 import { countryName } from '../../../src/terms/countries.ts';
-import { requestOf } from '../../data/api.ts';
 import { figures } from '../../parts/format.ts';
 import type { Column } from '../../parts/table.tsx';
 import { Name } from '../../parts/values.tsx';
@@ -89,57 +88,70 @@ function Figure({ line, figure, shown }: { line: Line; figure: Figure; shown: Sh
 }
 
 /** The link to the rows behind an amount: of the group, of the whole currency for a total. */
-function rowsBehind(inside: ReactNode, line: Line, figure: Figure, shown: Shown): ReactNode {
-  const { days, period } = shown;
+function rowsBehind(inside: ReactNode, line: Line, figure: Figure, { by, period, days }: Shown): ReactNode {
   const { key, currency } = line;
-  const group = line.isTotal ? 'currency' : shown.by;
-  // the rows of no country and of no program cannot be listed
-  if (key === null && (group === 'country' || group === 'program')) return inside;
-  if (group === 'country' && key !== null)
-    return affiliatesBehind(inside, { ...period, currency, country: key });
-  const of = {
-    ...days,
-    currency,
-    affiliate_id: group === 'affiliate' ? Number(key) : undefined,
-    program_id: group === 'program' ? Number(key) : undefined,
-  };
-  if (figure === 'earned' || figure === 'adjusted' || figure === 'voided') {
-    const date = figure === 'voided' ? 'voided_at' : 'occurred_at';
+  const group = line.isTotal ? 'currency' : by;
+  if (group === 'country') {
+    if (key === null) return inside;
     return (
-      <Link to="/commissions" search={{ ...of, figure, date }}>
+      <Link to="/reports" search={{ ...period, by: 'affiliate', country: key }}>
         {inside}
       </Link>
     );
   }
-  if (figure === 'refunded') {
+  const commissions = (date: 'occurred_at' | 'paid_at', type?: 'adjustment') => (
+    <Link
+      to="/commissions"
+      search={{
+        ...days,
+        date,
+        currency,
+        type,
+        affiliate_id: group === 'affiliate' ? Number(key) : undefined,
+        program_id: group === 'program' && key !== null ? Number(key) : undefined,
+      }}
+    >
+      {inside}
+    </Link>
+  );
+  if (group === 'affiliate') {
+    if (figure === 'earned') return commissions('occurred_at');
+    if (figure === 'adjusted') return commissions('occurred_at', 'adjustment');
+    if (figure === 'paid') return commissions('paid_at');
     return (
-      <Link to="/commissions/refunds" search={{ ...of, status: 'applied' }}>
+      <Link to="/affiliates/$id" params={{ id: key ?? '' }}>
         {inside}
       </Link>
     );
   }
-  if (group === 'affiliate') return <a {...statementOf(Number(key), days)}>{inside}</a>;
-  if (figure === 'paid') {
-    return (
-      <Link to="/payouts" search={{ ...days, status: 'paid', currency }}>
-        {inside}
-      </Link>
-    );
+  switch (figure) {
+    case 'earned':
+      return commissions('occurred_at');
+    case 'adjusted':
+      return commissions('occurred_at', 'adjustment');
+    case 'refunded':
+      return (
+        <Link to="/commissions/refunds" search={days}>
+          {inside}
+        </Link>
+      );
+    case 'voided':
+      return (
+        <Link to="/commissions" search={{ status: 'voided', currency }}>
+          {inside}
+        </Link>
+      );
+    case 'paid':
+      return (
+        <Link to="/payouts" search={{ status: 'paid', ...days }}>
+          {inside}
+        </Link>
+      );
+    default:
+      return (
+        <Link to="/reports" search={{ ...period, by: 'affiliate' }}>
+          {inside}
+        </Link>
+      );
   }
-  return affiliatesBehind(inside, { ...period, currency });
-}
-
-const affiliatesBehind = (
-  inside: ReactNode,
-  search: PeriodSearch & { readonly currency: string; readonly country?: string },
-) => (
-  <Link to="/reports" search={{ ...search, by: 'affiliate' }}>
-    {inside}
-  </Link>
-);
-
-/** The statement of an affiliate has every entry of a period, and what was owed before and after it. */
-function statementOf(id: number, days: Shown['days']) {
-  const page = { path: [id], query: { ...days, format: 'html' } } as const;
-  return { href: requestOf('downloadAffiliateStatement', page).address, target: '_blank', rel: 'noreferrer' };
 }

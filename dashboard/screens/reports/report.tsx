@@ -1,11 +1,11 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReportSummary } from '../../../src/client/api.ts';
 import { countryName } from '../../../src/terms/countries.ts';
 import { download } from '../../data/api.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
+import { Button } from '../../parts/button.tsx';
 import { Empty, Problem } from '../../parts/feedback.tsx';
 import { day } from '../../parts/format.ts';
 import { Pager } from '../../parts/listing.tsx';
@@ -23,10 +23,8 @@ const route = getRouteApi('/reports');
 export function ReportScreen() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { by = 'currency', period, from, to, country, currency, page = 1 } = search;
-  const query = { by, period, from, to, country, currency };
-  const narrow = (next: { country?: undefined; currency?: undefined }) =>
-    void navigate({ search: { ...search, page: undefined, ...next } });
+  const { by = 'currency', period, from, to, country, page = 1 } = search;
+  const query = { by, period, from, to, country };
   const size = Number(pageSize.use());
   const { data, error, refetch } = useRead('getReportSummary', { query: { ...query, page, per_page: size } });
   const report = data?.by === by ? data : undefined;
@@ -50,19 +48,17 @@ export function ReportScreen() {
         <Period
           value={{ period, from, to }}
           shown={days}
-          onChange={(next) => void navigate({ search: { by: search.by, country, currency, ...next } })}
+          onChange={(next) => void navigate({ search: { by: search.by, country, ...next } })}
         />
         {data && !error && <span className="soft">{describeDays(data)}</span>}
         {remark && <span className="soft">{remark}</span>}
         {country !== undefined && (
-          <Only label={texts.allCountries} onPress={() => narrow({ country: undefined })}>
-            {texts.onlyCountry(countryName(country) ?? country)}
-          </Only>
-        )}
-        {currency !== undefined && (
-          <Only label={texts.allCurrencies} onPress={() => narrow({ currency: undefined })}>
-            {texts.onlyCurrency(currency.toUpperCase())}
-          </Only>
+          <span className="soft">
+            {texts.onlyCountry(countryName(country) ?? country)}{' '}
+            <Link to="/reports" search={{ ...search, country: undefined, page: undefined }}>
+              {texts.allCountries}
+            </Link>
+          </span>
         )}
       </div>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
@@ -71,21 +67,11 @@ export function ReportScreen() {
         <Rows
           report={report}
           shown={{ by, period: { period, from, to }, days }}
-          hasTotals={country === undefined && currency === undefined}
+          hasTotals={country === undefined}
           onPage={(next) => void navigate({ search: { ...search, page: next === 1 ? undefined : next } })}
         />
       )}
     </Page>
-  );
-}
-
-/** A filter of the rows, with a button that removes it. */
-function Only({ label, onPress, children }: { label: string; onPress: () => void; children: string }) {
-  return (
-    <span className="chip">
-      {children}
-      <IconButton icon="cross" label={label} onPress={onPress} />
-    </span>
   );
 }
 
@@ -147,8 +133,7 @@ function Files({
   isDisabled,
   onError,
 }: {
-  query: { readonly by: Shown['by'] } & Partial<Record<'country' | 'currency', string | undefined>> &
-    Shown['period'];
+  query: { readonly by: Shown['by']; readonly country?: string | undefined } & Shown['period'];
   isDisabled: boolean;
   onError: (error: Error | null) => void;
 }) {

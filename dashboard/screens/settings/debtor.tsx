@@ -1,5 +1,5 @@
 import type { Account, SepaMessage } from '../../../src/client/api.ts';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { Checkbox, SelectField, TextField } from '../../parts/field.tsx';
 import { Card } from '../../parts/page.tsx';
 import { settings } from '../../texts/settings.ts';
 
@@ -10,6 +10,7 @@ const TYPED = ['name', 'iban', 'bic', 'rows'] as const;
 /** The debtor, as typed. */
 export interface TypedDebtor extends Readonly<Record<(typeof TYPED)[number], string>> {
   readonly message: SepaMessage;
+  readonly isInstant: boolean;
 }
 
 /** The initial values of the form. */
@@ -19,6 +20,7 @@ export const typedDebtor = ({ debtor }: Account): TypedDebtor => ({
   bic: debtor?.bic ?? '',
   message: debtor?.message ?? 'pain.001.001.09',
   rows: String(debtor?.rows_per_file ?? ''),
+  isInstant: debtor?.is_instant ?? false,
 });
 
 /** The request body; null = neither name nor account is filled in. The server validates the number of rows. */
@@ -26,7 +28,8 @@ export function debtorFrom(typed: TypedDebtor) {
   const [name, iban, bic, rows] = TYPED.map((field) => typed[field].trim());
   if (!name && !iban && !bic) return null;
   const limit = rows ? { rows_per_file: Number(rows) } : {};
-  return { name: name ?? '', iban: iban ?? '', bic: bic || null, message: typed.message, ...limit };
+  const { message, isInstant: is_instant } = typed;
+  return { name: name ?? '', iban: iban ?? '', bic: bic || null, message, is_instant, ...limit };
 }
 
 /** The debtor of SEPA files. */
@@ -61,6 +64,12 @@ export function DebtorFields({
         isOptional
         {...field('rows')}
       />
+      <Checkbox
+        label={texts.debtorInstant}
+        isChecked={typed.isInstant}
+        onChange={(isInstant) => onChange({ ...typed, isInstant })}
+      />
+      <p className="soft">{texts.debtorInstantHint}</p>
     </Card>
   );
 }

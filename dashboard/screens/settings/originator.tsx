@@ -5,7 +5,12 @@ import { originator as texts } from '../../texts/originator.ts';
 
 type Field = keyof typeof texts.fields;
 const FIELDS = Object.keys(texts.fields) as Field[];
-const OPTIONAL: readonly Field[] = ['originating_dfi', 'entry_description', 'discretionary_data'];
+const OPTIONAL: readonly Field[] = [
+  'originating_dfi',
+  'person_entry_description',
+  'entry_description',
+  'discretionary_data',
+];
 
 /** The originator, as typed. */
 export type TypedOriginator = Readonly<Record<Field, string>>;

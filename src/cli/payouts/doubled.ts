@@ -45,3 +45,15 @@ function describe({ format, part, revision, file_set_id }: Doubled['files'][numb
   const time = download === undefined ? '' : `, downloaded ${shortTime(download.downloaded_at)} (UTC)`;
   return `${format}, part ${part}, ${name}${time}`;
 }
+
+/** The rules by which a bank may refuse payments of this format, each with the affiliates whom it concerns. */
+export async function describeWarnings(client: Client, { id }: Payout, format: string): Promise<string[]> {
+  const { files } = await client.payouts.paymentFiles(id);
+  return files
+    .filter((file) => file.format === format)
+    .flatMap(({ warnings }) => warnings)
+    .map(({ message, affiliate_count: number, affiliate_ids: ids }) => {
+      const more = number > MOST_NAMED ? ` and ${number - MOST_NAMED} more` : '';
+      return `WARNING: ${message} (${count(number, 'affiliate')}: ${ids.slice(0, MOST_NAMED).join(', ')}${more}).`;
+    });
+}

@@ -24,7 +24,7 @@ import { withClient } from '../command/session.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
 import { count } from '../terminal/money.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { describeDoubled } from './doubled.ts';
+import { describeDoubled, describeWarnings } from './doubled.ts';
 import { type Format, pipeWhole, type Source, type WrittenFile, writeParts } from './files.ts';
 import { linesOf } from './lines.ts';
 import { paidList, payeesOf } from './paid-list-file.ts';
@@ -37,6 +37,7 @@ interface ExportOptions extends OutputOptions {
   readonly wholeUnits?: boolean;
   readonly rowsPerFile?: string;
   readonly executionDate?: string;
+  readonly instant?: boolean;
   readonly paidList?: string;
 }
 
@@ -72,6 +73,7 @@ Examples:
   $ payhook payouts export current --format paypal --currency usd
   $ payhook payouts export current --format sepa --execution-date 2026-10-01
   $ payhook payouts export 1 --format sepa --rows-per-file 500
+  $ payhook payouts export current --format sepa --instant
   $ payhook payouts export current --format wise --allow-skipped --paid-list paid.csv
   $ payhook payouts export 1 -o - | head
 `;
@@ -113,6 +115,14 @@ export function addExport(payouts: Command, cli: Cli): void {
     .option(
       '--execution-date <day>',
       `${takers('execution_date').join(', ')}: the day on which the bank pays, such as 2026-10-01; default today, for nacha the next banking day`,
+    )
+    .option(
+      '--instant',
+      `${takers('instant').join(', ')}: instant transfers; default is_instant of the debtor`,
+    )
+    .option(
+      '--no-instant',
+      `${takers('instant').join(', ')}: ordinary transfers, although the debtor says instant`,
     )
     .option('--rows-per-file <number>', 'all but commissions and summary: payments in one file')
     .option(
@@ -175,7 +185,8 @@ async function run(
       paid_list: list,
     };
     const twice = inOtherFiles > 0 ? [await describeDoubled(client, found, made)] : [];
-    return { payout: found, report: made, doubled: twice };
+    const warned = isOfBank(format) ? await describeWarnings(client, found, format) : [];
+    return { payout: found, report: made, doubled: [...twice, ...warned] };
   });
   if (output !== '-') terminal.result(report, () => namesOf(report).join(''));
   for (const remark of [...doubled, ...remarksOn(payout, report, query.currency)]) terminal.note(remark);
@@ -190,6 +201,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
     allowSkipped,
     wholeUnits,
     executionDate,
+    instant,
     rowsPerFile,
     paidList: list,
   } = options;
@@ -203,6 +215,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   refuse('--rows-per-file', rowsPerFile, takers('rows_per_file'));
   refuse('--whole-units', wholeUnits, takers('whole_units'));
   refuse('--execution-date', executionDate, takers('execution_date'));
+  refuse(instant === false ? '--no-instant' : '--instant', instant, takers('instant'));
   refuse('--paid-list', list, PROVIDER_FORMATS);
   // if the list failed at the end, the bytes on standard output could not be taken back
   if (list !== undefined && options.output === '-')
@@ -220,8 +233,12 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
     allow_skipped: allowSkipped,
     whole_units: wholeUnits ? 'down' : undefined,
     execution_date: executionDate,
+    instant,
   };
 }
+
+const isOfBank = (format: Format): boolean =>
+  formatsWith(({ kind }) => kind === 'bank').some((each) => each === format);
 
 const isProvider = (format: Format): format is ProviderFormat =>
   (PROVIDER_FORMATS as readonly string[]).includes(format);

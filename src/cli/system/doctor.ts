@@ -70,6 +70,7 @@ async function checkCell(facts: Inspection, config: Config, withServer = true): 
     checkBackups(facts.backups, config.backup),
     checkAlerts(facts.alerts, config.mail),
     checkCertificates(facts.endingCertificates),
+    checkBankSettings(facts.refusedSettings),
     checkOrder(facts.longWaits),
     checkChores(facts.failingChores),
     ...checkHorizon(facts),
@@ -87,6 +88,16 @@ function checkCertificates(ending: Inspection['endingCertificates']): Check {
     `${ending.length} expired or expiring within 30 days, first that of ${endpoint} at ${expiresAt}: ` +
       `payhook --account ${account} webhooks change ${endpoint} --client-certificate FILE`,
   );
+}
+
+/** Settings of bank files that a rule of 2026 made banks refuse. */
+function checkBankSettings(refused: Inspection['refusedSettings']): Check {
+  const name = 'bank files';
+  if (refused.length === 0) return check(name, 'ok', 'every debtor and originator follows the rules of 2026');
+  const list = refused
+    .map(({ account, setting, wanted }) => `${setting} of ${account} should be ${wanted}`)
+    .join('; ');
+  return check(name, 'warning', `banks may refuse files: ${list} (payhook account change)`);
 }
 
 /** Tables that are larger than src/db/tables.ts expects, each with a remedy. */

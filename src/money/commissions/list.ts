@@ -36,15 +36,6 @@ function hasStatus(status: string, account: AccountId): Sql {
   }
 }
 
-/** Commissions that count in the figures of reports (`ledger/movements`). */
-const COUNTS = sql`c.type <> 'clawback' and c.returns_payout_id is null
-  and (c.external_id like 'payhook:undone:%') is not true`;
-const FIGURES = {
-  earned: sql`${COUNTS} and c.type <> 'adjustment'`,
-  adjusted: sql`${COUNTS} and c.type = 'adjustment'`,
-  voided: sql`${COUNTS} and c.voided_at is not null and c.original_amount <> c.refunded_amount`,
-};
-
 export const commissionList: ListDefinition = {
   id: 'c.id',
   sort: { id: 'c.id', created_at: 'c.id', occurred_at: 'c.occurred_at' },
@@ -55,13 +46,11 @@ export const commissionList: ListDefinition = {
     payout_id: opaqueIdOrNone('po', 'c.payout_id'),
     currency: currency('c.currency'),
     type: oneOf(COMMISSION_TYPES, (type) => sql`c.type = ${type}`),
-    figure: oneOf(Object.keys(FIGURES), (figure) => FIGURES[figure as keyof typeof FIGURES]),
     order_id: exactly('c.order_id'),
     order_line_id: exactly('c.order_line_id'),
     external_id: exactly('c.external_id'),
     ...idInstants('created_at', 'c.id'),
     ...instants('occurred_at', 'c.occurred_at'),
-    ...instants('voided_at', 'c.voided_at'),
     ...instants(
       'paid_at',
       '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)',

@@ -74,8 +74,11 @@ export function judgeDestination(input: NewDestination & { readonly currency: st
   if (rules && currency !== null && currency !== rules.currency) {
     problems.push(['currency', `must be ${rules.currency.toUpperCase()} with the type ${type}, or left out`]);
   }
-  const holder = read('account_holder', (text) => readHolder(text, rules?.longestName ?? 0));
   const iban = read('iban', readIban);
+  const longest = rules?.longestName ?? 0;
+  const holder = read('account_holder', (text) =>
+    readHolder(text, { longest, country: iban?.country ?? null }),
+  );
   const bic = read('bic', readBic);
   const routing_number = read('routing_number', readRoutingNumber);
   const account = read('account_number', readAccountNumber);
@@ -116,12 +119,12 @@ function misplaced(input: NewDestination): Problem[] {
 
 function readHolder(
   given: string,
-  longest: number,
+  { longest, country }: { readonly longest: number; readonly country: string | null },
 ): Checked<{ readonly account_holder: string; readonly holder_in_files: string }> {
   const account_holder = given.normalize('NFC').trim();
   const rule = whyNoBankName(account_holder);
   if (rule !== null) return { rule };
-  const holder_in_files = bankText(account_holder);
+  const holder_in_files = bankText(account_holder, country);
   if (holder_in_files.length > longest) {
     return {
       rule:

@@ -1,20 +1,19 @@
 import { CsvError, whyUnreadable } from '../../kernel/csv-refusal.ts';
 import { fail } from '../../kernel/errors.ts';
 import { vaultOf } from '../../kernel/vault.ts';
-import { piecesOf, type SharedFile } from '../../threads/file-pieces.ts';
+import { piecesOf } from '../../threads/file-pieces.ts';
 import type { WorkOf } from '../../threads/task.ts';
 import { affiliatesFormat } from '../affiliates/import-format.ts';
 import { commissionsFormat } from '../commissions/import-format.ts';
 import { destinationReader } from '../destinations/import-cells.ts';
 import { BadLines, type CsvFormat, readLines } from '../files/csv-import.ts';
 import { csvLine } from '../files/csv-line.ts';
-import { shown } from '../files/sealed-columns.ts';
 import { taxProfileReader } from '../tax-profiles/import-cells.ts';
 import { writeSheet as writeSheetOf } from '../workbooks/workbook.ts';
 import { WorkbookError } from '../workbooks/workbook-error.ts';
 import { linesOf } from './dialect.ts';
 import { type Facts, planImport } from './plan.ts';
-import { type Rules, readingOf } from './reading.ts';
+import { readingOf } from './reading.ts';
 import type {
   BAD_LINES,
   BadSlice,
@@ -23,7 +22,6 @@ import type {
   READ,
   ReadInput,
   SealingKey,
-  SHOW_LINES,
   WRITE_SHEET,
 } from './tasks.ts';
 
@@ -84,41 +82,6 @@ export const read: WorkOf<typeof READ> = async (input, ask) => {
 /** A cell, empty if it could not be read. */
 const readable = (cell: string) => (whyUnreadable(cell) === null ? cell : '');
 
-/** Those lines of a file that `wanted` has, in order, with their cells. */
-function* linesAmong(
-  file: SharedFile,
-  rules: Rules,
-  wanted: Pick<ReadonlyMap<number, unknown>, 'has' | 'size'>,
-) {
-  let left = wanted.size;
-  try {
-    for (const { lines } of linesOf(file, rules.dialect)) {
-      for (const { line, cells } of lines) {
-        if (!wanted.has(line)) continue;
-        yield { line, cells };
-        left -= 1;
-        if (left === 0) return;
-      }
-    }
-  } catch (error) {
-    throw error instanceof CsvError ? fail('invalid_file', error.message) : error;
-  }
-}
-
-/** A longer value is cut off. */
-const LONGEST_SHOWN = 200;
-
-export const showLines: WorkOf<typeof SHOW_LINES> = async ({ file, rules, lines: wanted }) =>
-  [...linesAmong(file, rules, new Set(wanted))].map(({ line, cells }) => {
-    const values = rules.columns.flatMap(({ column, field }, index) => {
-      const value = readable(cells[index] ?? '');
-      if (field === null || value === '') return [];
-      const text = shown(field, value);
-      return [[column, text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text] as const];
-    });
-    return [line, Object.fromEntries(values)] as const;
-  });
-
 export const writeBadLines: WorkOf<typeof BAD_LINES> = async ({ file, rules, header }, ask) => {
   const wrong = new Map<number, readonly string[]>();
   for (;;) {
@@ -127,7 +90,16 @@ export const writeBadLines: WorkOf<typeof BAD_LINES> = async ({ file, rules, hea
     for (const [line, messages] of slice) wrong.set(line, messages);
   }
   const text = [csvLine(['line', 'error', ...header])];
-  for (const { line, cells } of linesAmong(file, rules, wrong))
-    text.push(csvLine([String(line), wrong.get(line)?.join('; ') ?? '', ...cells.map(readable)]));
+  try {
+    for (const { lines } of linesOf(file, rules.dialect)) {
+      for (const { line, cells } of lines) {
+        const messages = wrong.get(line);
+        if (messages !== undefined)
+          text.push(csvLine([String(line), messages.join('; '), ...cells.map(readable)]));
+      }
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? fail('invalid_file', error.message) : error;
+  }
   return text.join('');
 };

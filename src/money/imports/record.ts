@@ -119,22 +119,13 @@ const counts = {
 };
 
 const errorColumn = nullable(Type.String({ description: 'the column of the file' }));
-const errorFields = {
-  line: Type.Integer({ description: 'the line of the file, or the row of the sheet' }),
-  column: errorColumn,
-  message: Type.String(),
-};
-const error = strict(errorFields, { title: 'ImportError' });
-const badLine = strict(
+const error = strict(
   {
-    ...errorFields,
-    values: Type.Record(Type.String(), Type.String(), {
-      description:
-        'what the line has in each column that is read: the first 200 characters, and of bank details and tax ids the end. Empty cells ' +
-        'are left out, and all of them after the first 100 groups',
-    }),
+    line: Type.Integer({ description: 'the line of the file, or the row of the sheet' }),
+    column: errorColumn,
+    message: Type.String(),
   },
-  { title: 'ImportBadLine' },
+  { title: 'ImportError' },
 );
 const errors = {
   errors: Type.Array(error, { description: 'what is wrong with the first 1,000 bad lines' }),
@@ -144,7 +135,7 @@ const errors = {
         column: errorColumn,
         message: Type.String({ description: 'without the value, where several lines have the error' }),
         count: Type.Integer(),
-        first: Type.Array(badLine, { description: 'three at most' }),
+        first: Type.Array(error, { description: 'three at most' }),
       },
       { title: 'ImportErrorGroup' },
     ),

@@ -16,7 +16,7 @@ import { DESTINATION_FIELDS } from '../destinations/fields.ts';
 import type { ImportKind } from './fields.ts';
 import { importProgress, progressKey, readProgress, stagesOf } from './progress.ts';
 import { importPreview, importRecord, importReport, savedMapping, settings } from './record.ts';
-import { shownSheet, shownValues } from './report.ts';
+import { reportOf, shownSheet, shownValues } from './report.ts';
 import {
   badLinesOf,
   dialectOf,
@@ -87,7 +87,7 @@ export const preview = writeRoute({
   errors: ['invalid_file', 'invalid_mapping', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
     const input = inputOf(request, query);
-    const { plan, report } = await previewImport(input);
+    const { plan, imported } = await previewImport(input);
     return ok(
       toJson({
         object: 'import_preview',
@@ -105,7 +105,7 @@ export const preview = writeRoute({
         guessed: plan.guessed,
         questions: plan.questions,
         rows: plan.rows,
-        report,
+        report: imported === null ? null : reportOf(plan, imported),
       }),
     );
   },
@@ -150,18 +150,18 @@ export const create = writeRoute({
     const { dry_run = false, partial = false, accept_guesses = false, save_as = null, ...rest } = query;
     const input = inputOf(request, rest);
     const options = { dryRun: dry_run, partial, acceptGuesses: accept_guesses, saveAs: save_as };
-    const { plan, id, report } = await importFile(input, options);
+    const { plan, imported } = await importFile(input, options);
     return ok(
       toJson({
         object: 'import_report',
-        import_id: publicId(id),
+        import_id: publicId(imported.id),
         dry_run,
         kind: query.kind,
         file: fileOf(input),
         dialect: dialectOf(plan),
         mapping: plan.mapping,
         guessed: plan.guessed,
-        ...report,
+        ...reportOf(plan, imported),
       }),
     );
   },

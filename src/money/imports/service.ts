@@ -25,10 +25,10 @@ import type { ImportKind } from './fields.ts';
 import { headerKey, type ImportPlan, mappingName } from './plan.ts';
 import { columnsOf, type Rules } from './reading.ts';
 import type { ImportRecord } from './record.ts';
-import { countsOf, type Report, reportOf } from './report.ts';
 import type { ImportSettings } from './settings.ts';
 import {
   affiliatesAmong,
+  type Counts,
   findMapping,
   insertImport,
   mappingOf,
@@ -44,7 +44,6 @@ import {
   type PlanQuestion,
   READ,
   type ReadInput,
-  SHOW_LINES,
   WRITE_SHEET,
 } from './tasks.ts';
 
@@ -216,6 +215,13 @@ async function write(
   return { id, outcome, payouts };
 }
 
+/** The counts of lines, as reported and stored. */
+export const countsOf = ({ bad, methodsSet: _, ...outcome }: ImportOutcome, payouts: number): Counts => ({
+  ...outcome,
+  failed: bad.count,
+  payouts,
+});
+
 /** Imports a file in our own format. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`. */
 export async function importPlain(
   input: Omit<ImportInput, 'settings'> & { readonly kind: ImportKind },
@@ -278,24 +284,12 @@ async function planOf(input: ReadableInput): Promise<ImportPlan> {
 /** What a file looks like and what importing it would do; changes nothing. */
 export function previewImport(
   input: ImportInput,
-): Promise<{ readonly plan: ImportPlan; readonly report: Report | null }> {
+): Promise<{ readonly plan: ImportPlan; readonly imported: Imported | null }> {
   return withFile(input, async (readable) => {
     const plan = await planOf(readable);
-    if (plan.questions.length > 0) return { plan, report: null };
-    const imported = await run(readable, formatOf(plan), { dryRun: true, partial: true });
-    return { plan, report: await reported(readable, plan, imported) };
+    if (plan.questions.length > 0) return { plan, imported: null };
+    return { plan, imported: await run(readable, formatOf(plan), { dryRun: true, partial: true }) };
   });
-}
-
-/** The report of an import, with its first bad lines as the file has them. */
-function reported(
-  { file, threads, account }: ReadableInput,
-  plan: ImportPlan,
-  { outcome, payouts }: Imported,
-) {
-  return reportOf(plan, outcome, payouts, (lines) =>
-    threads.run(SHOW_LINES, { file, rules: plan.rules, lines }, { account }),
-  );
 }
 
 /**
@@ -305,7 +299,7 @@ function reported(
 export const importFile = (
   input: ImportInput,
   options: FileOptions,
-): Promise<{ readonly plan: ImportPlan; readonly id: ImportId | null; readonly report: Report }> =>
+): Promise<{ readonly plan: ImportPlan; readonly imported: Imported }> =>
   withFile(input, (readable) => importReadable(readable, options));
 
 interface FileOptions extends RunOptions {
@@ -342,7 +336,7 @@ async function importReadable(input: ReadableInput, options: FileOptions) {
     const saved = { name: options.saveAs, mapping: plan.mapping, dialect };
     await saveMapping(tx, account, settings.kind, headerKey(plan.shape.header), saved);
   }
-  return { plan, id: imported.id, report: await reported(input, plan, imported) };
+  return { plan, imported };
 }
 
 function refuseOpen({ questions }: ImportPlan): void {

@@ -71,18 +71,6 @@ export const READ: Task<ReadInput, ReadFile & { readonly bad: FoundBad }, string
 /** A slice of bad lines. */
 export type BadSlice = FoundBad['lines'];
 
-interface ShowLinesInput {
-  readonly file: SharedFile;
-  readonly rules: Rules;
-  readonly lines: readonly number[];
-}
-
-/** Lines of a file, each with the cells that are read, by column; empty ones are left out, and of sealed ones the end is shown. */
-export type ShownLines = readonly (readonly [line: number, values: Record<string, string>])[];
-
-/** Reads some lines of a file again, to show them. */
-export const SHOW_LINES: Task<ShowLinesInput, ShownLines> = taskOf('showLines', 'showing the bad lines');
-
 interface BadLinesInput {
   readonly file: SharedFile;
   readonly rules: Rules;

@@ -1,10 +1,14 @@
 import { Readable } from 'node:stream';
 import sql, { raw } from 'sql-template-tag';
+import type { Address } from '../../contract/addresses.ts';
 import { oneRow } from '../../db/database.ts';
 import type { DestinationId } from '../../kernel/ids.ts';
 import { placeOf } from '../destinations/sealed.ts';
 import { DECIMAL, type Making } from './format.ts';
 import { rowsInFile } from './rows.ts';
+
+/** A postal address with its country. */
+export type PayeeAddress = Address & { readonly country: string };
 
 /** A payment to a bank account. */
 export interface BankPayment {
@@ -19,6 +23,8 @@ export interface BankPayment {
   /** IBAN or account number. */
   readonly number: string;
   readonly bic: string | null;
+  /** Where the payee lives, if the account is outside the EEA and the tax profile says so. */
+  readonly address?: PayeeAddress | null;
   readonly routing_number: string | null;
   readonly account_type: string | null;
   readonly legal_type: string | null;
@@ -34,10 +40,10 @@ export interface BankSums {
 const FIELDS = `'affiliate_id', r.affiliate_id, 'reference', r.reference, 'amount', r.amount,
   'decimal', ${DECIMAL}, 'holder', r.holder_in_files, 'destination', r.destination_id, 'bic', r.bic,
   'routing_number', r.routing_number, 'account_type', r.account_type, 'legal_type', r.legal_type`;
-const COLUMNS = `json_build_object(${FIELDS}, 'number', encode(r.number, 'hex')) as payment`;
+const COLUMNS = `json_build_object(${FIELDS}, 'address', r.payee_address, 'number', encode(r.number, 'hex')) as payment`;
 
 /** Everything a bank file contains about a row. A destination's number never changes. */
-export const BANK_CONTENT = `json_build_object(${FIELDS})::text`;
+export const BANK_CONTENT = `json_build_object(${FIELDS})::text || coalesce(r.payee_address::text, '')`;
 
 /** The sums of the payments in a file. */
 export function bankSums({ db, payments, file }: Making): Promise<BankSums> {

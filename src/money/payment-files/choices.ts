@@ -31,6 +31,12 @@ export const choices = strict({
       examples: ['2026-10-01'],
     }),
   ),
+  instant: Type.Optional(
+    Type.Boolean({
+      description:
+        'sepa: whether the transfers are instant (SCT Inst); defaults to `is_instant` of the `debtor`',
+    }),
+  ),
   whole_units: Type.Optional(
     Type.Enum(['down'], {
       description:

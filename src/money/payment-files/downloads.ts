@@ -84,6 +84,7 @@ const setChoices = (input: Choices, { sourceCurrency }: FilePart): SetChoices =>
   ...(input.rows_per_file === undefined ? {} : { rows_per_file: input.rows_per_file }),
   ...(sourceCurrency === null ? {} : { source_currency: sourceCurrency }),
   ...(input.whole_units === undefined ? {} : { whole_units: input.whole_units }),
+  ...(input.instant === undefined ? {} : { instant: input.instant }),
   ...(input.execution_date === undefined ? {} : { execution_date: input.execution_date }),
 });
 

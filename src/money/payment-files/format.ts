@@ -30,6 +30,8 @@ export interface FilePart {
   readonly currency: string | null;
   /** null = the currency of the payment. */
   readonly sourceCurrency: string | null;
+  /** Instant transfers; only in formats with the choice `instant`. */
+  readonly isInstant: boolean;
   /** From 1; null = the file is whole. */
   readonly part: number | null;
   /** Which rows the part has; null = all. */
@@ -39,7 +41,7 @@ export interface FilePart {
 /** The choices of a request that apply to all files of a set. */
 export type SetChoices = Pick<
   Choices,
-  'rows_per_file' | 'source_currency' | 'whole_units' | 'execution_date'
+  'rows_per_file' | 'source_currency' | 'whole_units' | 'execution_date' | 'instant'
 >;
 
 /** A file as made at its first download. */
@@ -82,6 +84,17 @@ export interface Making {
   readonly made: MadeFile | null;
 }
 
+/** A warning about rows of a file that are written all the same. */
+export interface FileWarning {
+  readonly code: FileWarningCode;
+  readonly message: string;
+  /** SQL for a condition on a row `r` in the file. */
+  readonly when: string;
+}
+/** What a file is warned of. */
+export const FILE_WARNINGS = ['description_not_payroll', 'message_withdrawn', 'address_missing'] as const;
+type FileWarningCode = (typeof FILE_WARNINGS)[number];
+
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
 export interface PaymentFormat
   extends Pick<PaymentFileFormat, 'about' | 'extension' | 'contentType' | 'choices' | 'payer'> {
@@ -122,6 +135,8 @@ export interface PaymentFormat
   readonly refusal: string;
   /** Condition: the provider may refuse a row because of its amount. Such rows are written and reported. */
   readonly aboveLimit: string;
+  /** Rules that a bank may refuse rows by. Such rows are written and reported. */
+  readonly warnings?: (payer: Payer) => readonly FileWarning[];
   /** Currencies for which the provider accepts no fractions. */
   readonly wholeCurrencies: readonly string[];
   /** Whether an empty file is refused because the provider does not accept one. */

@@ -5,6 +5,7 @@ import { toJson } from '../../kernel/json.ts';
 import type { Payer } from '../../people/accounts/record.ts';
 import { type FilePart, type PaymentFormat, type Payments, payingFrom } from './format.ts';
 import { orderOf, rowsInFile } from './rows.ts';
+import { debtorName } from './sepa-message.ts';
 
 /** Raise this when a format writes other bytes for the same rows: an id must never name two different files. */
 const LAYOUT = 1;
@@ -12,7 +13,7 @@ const LAYOUT = 1;
 /** What a file set depends on. */
 export interface Identified {
   readonly payments: Payments;
-  readonly file: Pick<FilePart, 'currency' | 'sourceCurrency'>;
+  readonly file: Pick<FilePart, 'currency' | 'sourceCurrency' | 'isInstant'>;
   readonly payer: Payer;
 }
 
@@ -52,11 +53,23 @@ export async function identityOf(db: Reader, { payments, file, payer }: Identifi
     file.currency,
     file.sourceCurrency,
     wholeUnits,
-    from && { ...from, rows_per_file: null },
+    from && { ...identifying(from), rows_per_file: null },
     parts > 1 ? format.maxRows : null,
     digest,
+    ...(file.isInstant ? ['INST'] : []),
   ]);
   return { content, rows: count, parts };
+}
+
+/**
+ * What identifies the payer. A debtor's name counts as it is written, if banks need another spelling; whether transfers are instant counts for
+ * each file.
+ */
+function identifying(from: NonNullable<ReturnType<typeof payingFrom>>) {
+  if (!('iban' in from)) return from;
+  const { is_instant: _, ...debtor } = from;
+  const written = debtorName(debtor);
+  return written === debtor.name ? debtor : { ...debtor, written };
 }
 
 /** How many files a number of rows needs. */

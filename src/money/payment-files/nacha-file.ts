@@ -1,3 +1,4 @@
+import { descriptionForPersons } from '../../people/accounts/originator.ts';
 import type { Payer } from '../../people/accounts/record.ts';
 import type { BankPayment } from './bank-rows.ts';
 import { MODIFIERS } from './file-sets.ts';
@@ -107,7 +108,7 @@ function batchHeader({ originator, made }: NachaFrame, batch: number, section: s
     text(originator.discretionary_data ?? '', 20),
     originator.company_id,
     section,
-    text(originator.entry_description, 10),
+    text(section === 'PPD' ? descriptionForPersons(originator) : originator.entry_description, 10),
     ' '.repeat(6),
     (made.executionDate ?? '').slice(2).replaceAll('-', ''),
     ' '.repeat(3), // the ACH operator fills in the settlement date

@@ -1,3 +1,4 @@
+import { descriptionForPersons, isPayroll, PAYROLL } from '../../people/accounts/originator.ts';
 import { firstBankingDay, whyNoBankingDay } from '../../terms/us-banking-days.ts';
 import { BANK_CONTENT, bankFile } from './bank-rows.ts';
 import { bankAccountMissing, NOT_NOW, type PaymentFormat, paymentFormat } from './format.ts';
@@ -32,6 +33,18 @@ export const nacha: PaymentFormat = {
       then 'the reference ' || r.reference || ' has more than the ${LONGEST_REFERENCE} characters of a NACHA file'
   end`,
   aboveLimit: 'false',
+  warnings: ({ originator }) =>
+    originator === null || isPayroll(originator)
+      ? []
+      : [
+          {
+            code: 'description_not_payroll',
+            message:
+              `since 20 March 2026 payments to persons must be described as ${PAYROLL}, not ${descriptionForPersons(originator)}: ` +
+              'set person_entry_description of the originator',
+            when: "r.legal_type is distinct from 'business'",
+          },
+        ],
   wholeCurrencies: [],
   needsRows: true,
   write: async (making) => {

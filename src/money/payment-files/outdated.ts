@@ -46,7 +46,11 @@ async function isCurrent(db: Reader, of: Of, payer: Payer, set: Downloaded): Pro
     format: settled(known, payer, choices.rows_per_file),
     wholeUnits: choices.whole_units === 'down',
   };
-  const file = { currency: set.currency, sourceCurrency: choices.source_currency ?? null };
+  const file = {
+    currency: set.currency,
+    sourceCurrency: choices.source_currency ?? null,
+    isInstant: known.choices.includes('instant') && (choices.instant ?? payer.debtor?.is_instant ?? false),
+  };
   const { content } = await identityOf(db, { payments, file, payer });
   return content === set.content;
 }

@@ -5,11 +5,12 @@ import { currencyCode, nullable, strict, timestamp } from '../../contract/schema
 import type { Reader } from '../../db/database.ts';
 import type { AccountId, FileSetId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { Payer } from '../../people/accounts/record.ts';
 import { PAYMENT_FORMATS } from '../../terms/payments.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
 import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import type { Of } from './file-sets.ts';
-import { type PaymentFormat, WAY } from './format.ts';
+import { FILE_WARNINGS, type PaymentFormat, WAY } from './format.ts';
 import { paymentRows } from './rows.ts';
 import { inSeveralFiles, severalFiles, severalFilesCount } from './several-files.ts';
 import { summary } from './summary.ts';
@@ -78,6 +79,16 @@ const rewritten = strict({
   holder_in_files: Type.String({ description: 'as written in the file' }),
 });
 
+const warning = strict(
+  {
+    code: Type.Enum([...FILE_WARNINGS], { title: 'PaymentFileWarningCode' }),
+    message: Type.String({ description: 'the rule, and what to change' }),
+    affiliate_count: count,
+    affiliate_ids: Type.Array(Type.Integer(), { description: 'the first 20 of them' }),
+  },
+  { title: 'PaymentFileWarning' },
+);
+
 const neededFile = strict(
   {
     format: Type.Enum([...PAYMENT_FORMATS], { description: 'as in the path of the download' }),
@@ -96,6 +107,9 @@ const neededFile = strict(
       description:
         'affiliates whose account holder is spelled differently in the file, because banks take Latin letters without ' +
         `accents; at most ${MOST_LISTED}. The bank of the payee compares names: set account_holder to its spelling if that differs`,
+    }),
+    warnings: Type.Array(warning, {
+      description: 'rules by which a bank may refuse payments that are in the file',
     }),
     downloads,
   },
@@ -128,15 +142,36 @@ type PaymentFiles = Static<typeof paymentFiles>;
 /** The destination type of a row `r`. Without a destination and a method, it is PayPal. */
 const homeOf = `coalesce(${WAY}, 'paypal')`;
 
+/** The warnings about a row, as an array of {code, message}. */
+const warningsIn = ({ warnings }: PaymentFormat, payer: Payer): Sql =>
+  join(
+    [
+      sql`array[]::jsonb[]`,
+      ...(warnings?.(payer) ?? []).map(
+        ({ code, message, when }) =>
+          sql`case when ${raw(when)} then array[jsonb_build_object('code', ${code}::text, 'message', ${message}::text)] end`,
+      ),
+    ],
+    ' || ',
+  );
+
+/** What an overview is made from. */
+interface Wanted {
+  readonly formats: readonly PaymentFormat[];
+  readonly payer: Payer;
+  readonly outdated: readonly FileSetId[];
+}
+
 /** The rows each format would pay, with the reason if its file leaves one out. */
-const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentFormat[]): Sql =>
+const judged = ({ account, payout }: Of, { formats, payer }: Wanted): Sql =>
   join(
     formats
       .filter(({ destination }) => destination !== null)
       .map(
         (format) => sql`
         select ${format.name}::text as format, ${format.maxRows}::int as max_rows, r.currency, r.affiliate_id, r.name,
-               r.account_holder, r.holder_in_files, r.amount, ${raw(format.refusal)} as refusal, ${raw(format.aboveLimit)} as is_above
+               r.account_holder, r.holder_in_files, r.amount, ${raw(format.refusal)} as refusal, ${raw(format.aboveLimit)} as is_above,
+               ${warningsIn(format, payer)} as warnings
         from (${raw(paymentRows({ account, payout, format, wholeUnits: false }))}) r
         where ${raw(homeOf)} = ${format.destination}`,
       ),
@@ -210,6 +245,14 @@ const fileRecord = columnsOf(neededFile, {
   rewritten: `coalesce(json_agg(json_build_object('affiliate_id', j.affiliate_id, 'account_holder', j.account_holder,
     'holder_in_files', j.holder_in_files) order by j.affiliate_id)
     filter (where j.is_rewritten and j.place <= ${MOST_LISTED}), '[]')`,
+  warnings: `(
+    select coalesce(json_agg(json_build_object('code', w.code, 'message', w.message, 'affiliate_count', w.count,
+             'affiliate_ids', w.first) order by w.code), '[]')
+    from (select e ->> 'code' as code, e ->> 'message' as message, count(*)::int as count,
+                 (array_agg(k.affiliate_id order by k.affiliate_id))[1:20] as first
+          from judged k cross join unnest(k.warnings) e
+          where k.format = j.format and k.currency = j.currency and k.refusal is null
+          group by 1, 2) w)`,
   downloads: downloadsOf('w.format = j.format and w.currency = j.currency'),
 });
 
@@ -237,19 +280,15 @@ const overview = (account: AccountId, payout: PayoutId, formats: readonly Paymen
   });
 
 /** The payment files that a payout needs, or null if there is no such payout. Takes its outdated file sets. */
-export function readPaymentFiles(
-  db: Reader,
-  { account, payout }: Of,
-  formats: readonly PaymentFormat[],
-  outdated: readonly FileSetId[],
-): Promise<Json<PaymentFiles> | null> {
+export function readPaymentFiles(db: Reader, of: Of, wanted: Wanted): Promise<Json<PaymentFiles> | null> {
+  const { account, payout } = of;
   return maybeRecord(
     db,
-    overview(account, payout, formats),
+    overview(account, payout, wanted.formats),
     sql`payouts p where p.account_id = ${account} and p.id = ${payout}`,
     {
-      ctes: sql`judged as materialized (${judged(account, payout, formats)}),
-        outdated as (select unnest(${outdated}::uuid[]) as set_id)`,
+      ctes: sql`judged as materialized (${judged(of, wanted)}),
+        outdated as (select unnest(${wanted.outdated}::uuid[]) as set_id)`,
     },
   );
 }

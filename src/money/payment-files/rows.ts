@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import { oneRow, type Reader, rows } from '../../db/database.ts';
 import { literal } from '../../db/literal.ts';
 import { currencyDigits } from '../../kernel/money.ts';
+import { EEA } from '../../terms/eea.ts';
 import { selectList } from '../files/csv-export.ts';
 import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
@@ -28,7 +29,9 @@ export function paymentRows(
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
            case when p.status = 'unpaid' then ${waitsUntil('t.currency')} end as waits_until, o.destination_wait_hours, o.time_zone,
            x.id as destination_id, x.type as destination_type, x.account_holder, x.holder_in_files, x.number, x.bic,
-           x.routing_number, x.account_type,
+           x.routing_number, x.account_type, x.country as account_country,
+           case when x.type = 'sepa' and x.country <> all(${literalList(EEA)})
+             then tp.address || jsonb_build_object('country', tp.country) end as payee_address,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
     from payouts p
     join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id
@@ -37,9 +40,12 @@ export function paymentRows(
     join accounts o on o.id = p.account_id
     join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
     left join lateral ${destinationOfLine} x on true
+    left join affiliate_tax_profiles tp on tp.account_id = l.account_id and tp.affiliate_id = l.affiliate_id
     cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
 }
+
+const literalList = (codes: readonly string[]) => `array[${codes.map((code) => `'${code}'`)}]`;
 
 /** The fraction of a whole unit in an amount, for currencies without fractions. */
 function fraction(amount: string, currencies: readonly string[]): string {

@@ -5,6 +5,7 @@ import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { dayOf } from '../../kernel/zones.ts';
+import type { Payer } from '../../people/accounts/record.ts';
 import { payerOf, zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, joinByHash } from '../files/csv-export.ts';
 import { refuseUnapproved } from '../payouts/approval.ts';
@@ -62,7 +63,8 @@ export async function downloadPaymentFile(
   const parts = partsOf(format, rows);
   const part = choosePart(format, { rows, parts }, input.part);
   const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
-  const file = { currency, sourceCurrency, part, span: spanOf(format, { rows, parts }, part) };
+  const isInstant = readInstant(format, payer, input);
+  const file = { currency, sourceCurrency, isInstant, part, span: spanOf(format, { rows, parts }, part) };
   const recorded = await recordDownload(db, downloading, { payments, file, head, payer, day, input });
   const { taken = null } = recorded ?? {};
   return {
@@ -92,7 +94,7 @@ export async function getPaymentFiles(db: Snapshot, account: AccountId, id: stri
   const payer = await payerOf(db, account);
   const formats = FORMATS.map((format) => settled(format, payer));
   const outdated = head.status === 'paid' ? [] : await outdatedSets(db, { account, payout: head.id }, payer);
-  const json = await readPaymentFiles(db, { account, payout: head.id }, formats, outdated);
+  const json = await readPaymentFiles(db, { account, payout: head.id }, { formats, payer, outdated });
   if (json === null) throw fail('resource_missing', `no such payout: ${id}`);
   return json;
 }
@@ -118,6 +120,10 @@ function readCurrency(name: string, code: string | undefined): string | null {
   if (currency === null) throw fail('invalid_query', `${name} must be an ISO 4217 currency code`);
   return currency;
 }
+
+/** Whether the transfers of a file are instant. */
+const readInstant = ({ choices }: PaymentFormat, { debtor }: Payer, { instant }: Choices): boolean =>
+  choices.includes('instant') && (instant ?? debtor?.is_instant ?? false);
 
 /** The number of affiliates in the file whose payment exceeds the provider's limit. */
 const aboveLimit = (groups: readonly PaymentGroup[]) =>

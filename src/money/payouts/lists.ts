@@ -1,8 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import {
-  currency,
   exactly,
-  type Filter,
   idInstants,
   instants,
   type ListDefinition,
@@ -24,21 +22,6 @@ import {
 } from '../ledger/payout-record.ts';
 import { type Exclusion, exclusionRecord } from './record.ts';
 
-const ofCurrency = currency('t.currency');
-
-/** Filters by a currency in which a payout has an amount. */
-const ofTotal: Filter = {
-  ...ofCurrency,
-  condition(value, scope) {
-    const condition = ofCurrency.condition(value, scope);
-    return (
-      condition &&
-      sql`exists (select from payout_line_totals t
-        where t.account_id = p.account_id and t.payout_id = p.id and ${condition})`
-    );
-  },
-};
-
 export const payoutList: ListDefinition = {
   id: 'p.id',
   sort: {
@@ -58,7 +41,6 @@ export const payoutList: ListDefinition = {
       (id) => sql`exists (select from payout_lines l
         where l.account_id = p.account_id and l.payout_id = p.id and l.affiliate_id = ${id})`,
     ),
-    currency: ofTotal,
     ...idInstants('created_at', 'p.id'),
     ...instants('paid_at', 'p.paid_at'),
   },

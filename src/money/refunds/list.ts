@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag';
 import {
-  currency,
   exactly,
   type Filter,
   idInstants,
@@ -19,19 +18,28 @@ import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type CommissionRefund, type Refund, record, recordOfOne } from './record.ts';
 
-/** Filters by what the refund applies to: its items `i` and their commissions `c`. */
-const ofItem = (filter: Filter): Filter => ({
-  ...filter,
-  condition(value, scope) {
-    const condition = filter.condition(value, scope);
-    return (
-      condition &&
-      sql`exists (select from refund_items i
-        join commissions c on c.account_id = i.account_id and c.id = i.commission_id
-        where i.account_id = r.account_id and i.refund_id = r.id and ${condition})`
-    );
-  },
-});
+/** Filters by a commission that the refund applies to. */
+const ofCommission: Filter = (() => {
+  const filter = opaqueId('com', 'i.commission_id');
+  return {
+    ...filter,
+    condition(value, scope) {
+      const condition = filter.condition(value, scope);
+      return (
+        condition &&
+        sql`exists (select from refund_items i
+          where i.account_id = r.account_id and i.refund_id = r.id and ${condition})`
+      );
+    },
+  };
+})();
+
+/** Filters by an affiliate whose commissions the refund applies to. */
+const ofAffiliate = numberId(
+  (affiliate) => sql`exists (select from refund_items i
+    join commissions c on c.account_id = i.account_id and c.id = i.commission_id
+    where i.account_id = r.account_id and i.refund_id = r.id and c.affiliate_id = ${affiliate})`,
+);
 
 export const refundList: ListDefinition = {
   id: 'r.id',
@@ -40,10 +48,8 @@ export const refundList: ListDefinition = {
     status: oneOf(['waiting', 'applied', 'reversed'], (status) => sql`r.status = ${status}`),
     order_id: exactly('r.order_id'),
     external_id: exactly('r.external_id'),
-    commission_id: ofItem(opaqueId('com', 'i.commission_id')),
-    affiliate_id: ofItem(numberId((id) => sql`c.affiliate_id = ${id}`)),
-    program_id: ofItem(numberId((id) => sql`c.program_id = ${id}`)),
-    currency: ofItem(currency('c.currency')),
+    commission_id: ofCommission,
+    affiliate_id: ofAffiliate,
     ...idInstants('created_at', 'r.id'),
     ...instants('occurred_at', 'r.occurred_at'),
   },

@@ -27,7 +27,6 @@ const query = {
     }),
   ),
   country: text('by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all', 'DE'),
-  currency: text('by affiliate, only the amounts in a currency; the totals are of all', 'eur'),
 };
 
 const WHAT =

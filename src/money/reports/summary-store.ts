@@ -137,26 +137,20 @@ export async function readCountries(db: Reader, account: AccountId, period: Mont
   );
 }
 
-/** Null = all. */
-export interface AffiliateFilter {
-  readonly country: string | null;
-  readonly currency: string | null;
-}
-
-/** A page of the sums of a period by affiliate, of one country and currency or all. `db` is a snapshot. */
+/** A page of the sums of a period by affiliate, of one country or all. `db` is a snapshot. */
 export async function readAffiliates(
   db: Reader,
   account: AccountId,
-  period: Months & AffiliateFilter,
+  period: Months & { readonly country: string | null },
   { offset, limit }: Cut,
 ): Promise<Groups> {
-  const { country, currency } = period;
+  const { country } = period;
   const isThere =
     country === null
       ? sql`true`
       : sql`affiliate_id in (select id from affiliates where account_id = ${account} and country = ${country})`;
   const all: Sql = sql`all_groups as materialized (
-    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere} and (${currency}::text is null or currency = ${currency}))`;
+    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere})`;
   const found = await rows<Group & { row_count: bigint }>(
     db,
     sql`with ${all}

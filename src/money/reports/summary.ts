@@ -4,7 +4,7 @@ import type { Reader } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
-import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
+import { formatDecimal } from '../../kernel/money.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import type { CsvFile } from '../files/csv-export.ts';
@@ -13,7 +13,6 @@ import { refuseInexact } from '../ledger/totals.ts';
 import { monthsIn, type NamedPeriodInput, type Period, readNamedPeriod } from './period.ts';
 import { FIGURE_NAMES, type Figure, type Grouping, type ReportSummary } from './summary-record.ts';
 import {
-  type AffiliateFilter,
   type Cut,
   type Figures,
   type Group,
@@ -29,8 +28,6 @@ export interface SummaryInput extends NamedPeriodInput {
   readonly by?: Grouping;
   /** Only affiliates of a country. */
   readonly country?: string;
-  /** Only amounts of affiliates in a currency. */
-  readonly currency?: string;
 }
 
 /** A page of a summary. */
@@ -55,17 +52,13 @@ export interface Summary extends Groups {
 export async function readSummary(
   db: Reader,
   account: AccountId,
-  { by = 'currency', country, currency, ...input }: SummaryInput,
+  { by = 'currency', country, ...input }: SummaryInput,
   cut: Cut,
 ): Promise<Summary> {
-  for (const [name, value] of Object.entries({ country, currency }))
-    if (value !== undefined && by !== 'affiliate')
-      throw fail('invalid_query', `${name} is a filter of affiliates: give by=affiliate with it`);
+  if (country !== undefined && by !== 'affiliate')
+    throw fail('invalid_query', 'country is a filter of affiliates: give by=affiliate with it');
   if (country !== undefined && !/^[a-z]{2}$/i.test(country))
     throw fail('invalid_query', 'country must be a code of two letters such as DE (ISO 3166-1 alpha-2)');
-  const code = currency === undefined ? null : normalizeCurrency(currency);
-  if (currency !== undefined && code === null)
-    throw fail('invalid_query', 'currency must be an ISO 4217 currency code such as eur');
   const zone = await zoneOf(db, account);
   const period = readNamedPeriod(input, { zone, today: dayOf(await readNow(db), zone) });
   const totals = await readCurrencies(db, account, period.span);
@@ -74,7 +67,7 @@ export async function readSummary(
     period,
     totals,
     cut,
-    filter: { country: country?.toUpperCase() ?? null, currency: code },
+    country: country?.toUpperCase() ?? null,
   });
   for (const group of [...totals, ...found.groups])
     for (const name of FIGURE_NAMES) refuseInexact(sizeOf(group[name]));
@@ -91,11 +84,11 @@ async function groupsOf(
     period,
     totals,
     cut,
-    filter,
-  }: { by: Grouping; period: Period; totals: readonly Group[]; cut: Cut; filter: AffiliateFilter },
+    country,
+  }: { by: Grouping; period: Period; totals: readonly Group[]; cut: Cut; country: string | null },
 ): Promise<Groups> {
   const months = { span: period.span, months: monthsIn(period) };
-  if (by === 'affiliate') return readAffiliates(db, account, { ...months, ...filter }, cut);
+  if (by === 'affiliate') return readAffiliates(db, account, { ...months, country }, cut);
   const all = [...(await few())].sort(compare);
   const { offset, limit } = cut;
   return { groups: all.slice(offset, limit === null ? undefined : offset + limit), count: all.length };

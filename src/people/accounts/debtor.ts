@@ -12,10 +12,11 @@ function accepted<Value>(field: string, checked: Checked<Value>): Value {
 }
 
 /** A debtor as it is stored. Throws `invalid_body`. */
-export function debtorFrom({ name, iban, bic, message, rows_per_file }: DebtorInput): Debtor {
+export function debtorFrom({ name, iban, bic, message, rows_per_file, is_instant }: DebtorInput): Debtor {
   const rule = whyNoBankName(name);
   if (rule !== null) throw fail('invalid_body', `debtor.name ${rule}`);
-  const written = bankText(name);
+  const number = accepted('debtor.iban', readIban(iban));
+  const written = bankText(name, number.country);
   if (written.length > 70) {
     throw fail(
       'invalid_body',
@@ -24,9 +25,18 @@ export function debtorFrom({ name, iban, bic, message, rows_per_file }: DebtorIn
   }
   return {
     name,
-    iban: accepted('debtor.iban', readIban(iban)).number,
+    iban: number.number,
     bic: bic ? accepted('debtor.bic', readBic(bic)) : null,
     message: message ?? 'pain.001.001.09',
     rows_per_file: rows_per_file ?? ROWS_PER_FILE,
+    // false is not stored, so that files have the same ids as before this setting existed
+    ...(is_instant ? { is_instant } : {}),
   };
 }
+
+/**
+ * German banks refuse this message since 14 November 2026 (ebics.de, "Format lifecycle"; VR-Bank Uckermark-Randow, "Abkündigung von
+ * SEPA-Formatversionen"; checked on 2026-11-26).
+ */
+export const isWithdrawn = ({ message, iban }: Debtor): boolean =>
+  message === 'pain.001.001.03' && iban.startsWith('DE');

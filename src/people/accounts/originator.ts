@@ -18,7 +18,19 @@ const names = {
   company_name: text(16, 'your name on the statements of affiliates'),
 };
 const companyId = 'the ten letters and digits your bank knows you by, often 1 and your EIN';
-const description = text(10, 'what the payment is, on the statements of affiliates; default PAYOUT');
+/**
+ * What PPD credits that pay compensation must be called since 2026-03-20, in capitals (Nacha, "Risk Management Topics: Company Entry
+ * Descriptions"). Banks count commissions as compensation (North State Bank, "ACH Payroll Requirement"; checked on 2026-11-26; the
+ * text of the rules themselves was not read).
+ */
+export const PAYROLL = 'PAYROLL';
+
+const onStatements = 'what the payment is, on the statements of affiliates';
+const description = text(10, `${onStatements}; for businesses (CCD); default PAYOUT`);
+const personDescription = text(
+  10,
+  `${onStatements}; for persons (PPD); default PAYROLL, which Nacha requires for pay and commissions since March 2026`,
+);
 const discretionary = text(20, 'for your bank, if it asks for it');
 const rowsPerFile = Type.Integer({
   minimum: 2,
@@ -39,12 +51,25 @@ export const originator = strict(
       description: 'the first eight digits of the routing number you pay from',
     }),
     entry_description: description,
+    person_entry_description: personDescription,
     discretionary_data: nullable(discretionary),
     rows_per_file: rowsPerFile,
   },
   { title: 'Originator', description: 'whom ACH payments in NACHA files are from, as your bank says' },
 );
 export type Originator = Static<typeof originator>;
+
+/** As it is stored. Those of earlier versions have one description for persons and businesses. */
+export type StoredOriginator = Omit<Originator, 'person_entry_description'> &
+  Partial<Pick<Originator, 'person_entry_description'>>;
+
+/** The company entry description of payments to persons. */
+export const descriptionForPersons = (stored: StoredOriginator): string =>
+  stored.person_entry_description ?? stored.entry_description;
+
+/** Whether payments to persons are described as Nacha requires. */
+export const isPayroll = (stored: StoredOriginator): boolean =>
+  descriptionForPersons(stored).startsWith(PAYROLL);
 
 /** The input of an originator. */
 export const originatorInput = strict({
@@ -58,6 +83,7 @@ export const originatorInput = strict({
     text(20, 'the routing number you pay from, or its first eight digits; default immediate_destination'),
   ),
   entry_description: Type.Optional(description),
+  person_entry_description: Type.Optional(personDescription),
   discretionary_data: Type.Optional(nullable(discretionary)),
   rows_per_file: Type.Optional(rowsPerFile),
 });
@@ -88,6 +114,13 @@ function written(field: string, given: string): string {
   throw refuse(field, 'must have a letter or digit, and only characters of ASCII, as your bank writes it');
 }
 
+/** A company entry description. */
+function descriptionFrom(field: string, given: string): string {
+  const value = written(field, given);
+  if (!RESERVED.includes(value.toUpperCase())) return value;
+  throw refuse(field, `must not be ${value}, which Nacha reserves for other entries`);
+}
+
 /** An originator as it is stored. Throws `invalid_body` with the field and its rule. */
 export function originatorFrom(input: OriginatorInput): Originator {
   const destination = accepted('immediate_destination', readRoutingNumber(input.immediate_destination));
@@ -97,13 +130,6 @@ export function originatorFrom(input: OriginatorInput): Originator {
   if (!/^[A-Za-z0-9]{10}$/.test(company_id)) {
     throw refuse('company_id', 'must be ten letters and digits, often 1 and your nine-digit EIN');
   }
-  const entry_description = written('entry_description', input.entry_description ?? 'PAYOUT');
-  if (RESERVED.includes(entry_description.toUpperCase())) {
-    throw refuse(
-      'entry_description',
-      `must not be ${entry_description}, which Nacha reserves for other entries`,
-    );
-  }
   return {
     immediate_destination: destination,
     immediate_destination_name: written('immediate_destination_name', input.immediate_destination_name),
@@ -112,7 +138,11 @@ export function originatorFrom(input: OriginatorInput): Originator {
     company_name: written('company_name', input.company_name),
     company_id,
     originating_dfi: dfiFrom(input.originating_dfi ?? destination),
-    entry_description,
+    entry_description: descriptionFrom('entry_description', input.entry_description ?? 'PAYOUT'),
+    person_entry_description: descriptionFrom(
+      'person_entry_description',
+      input.person_entry_description ?? PAYROLL,
+    ),
     discretionary_data: input.discretionary_data
       ? written('discretionary_data', input.discretionary_data)
       : null,

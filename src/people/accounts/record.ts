@@ -12,7 +12,7 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { invoicing, invoicingInput } from './invoicing.ts';
-import { MASKED, type Originator, originator, originatorInput } from './originator.ts';
+import { MASKED, originator, originatorInput, type StoredOriginator } from './originator.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
 const timeZone = Type.String({
@@ -60,18 +60,25 @@ const debtorName = Type.String({
   description: 'at most 70 characters as banks write it',
 });
 
+const isInstant = Type.Boolean({
+  description: 'instant transfers (SCT Inst) in every file whose request does not choose; default false',
+});
+
+const debtorFields = {
+  name: debtorName,
+  iban: Type.String({ description: MASKED }),
+  bic: nullable(Type.String()),
+  message: sepaMessage,
+  rows_per_file: rowsPerFile,
+};
 /** The bank account that SEPA files pay from. */
 const debtor = strict(
-  {
-    name: debtorName,
-    iban: Type.String({ description: MASKED }),
-    bic: nullable(Type.String()),
-    message: sepaMessage,
-    rows_per_file: rowsPerFile,
-  },
+  { ...debtorFields, is_instant: isInstant },
   { title: 'Debtor', description: 'the account that SEPA transfers are paid from' },
 );
-export type Debtor = Static<typeof debtor>;
+const storedDebtor = strict({ ...debtorFields, is_instant: Type.Optional(isInstant) });
+/** As it is stored. */
+export type Debtor = Static<typeof storedDebtor>;
 
 const debtorInput = strict({
   name: debtorName,
@@ -79,13 +86,14 @@ const debtorInput = strict({
   bic: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 20 }))),
   message: Type.Optional(sepaMessage),
   rows_per_file: Type.Optional(rowsPerFile),
+  is_instant: Type.Optional(isInstant),
 });
 export type DebtorInput = Static<typeof debtorInput>;
 
 /** Whom bank files are from, as the account says; null = it does not. */
 export interface Payer {
   readonly debtor: Debtor | null;
-  readonly originator: Originator | null;
+  readonly originator: StoredOriginator | null;
 }
 /** Who the merchant is on invoices and reports. */
 const taxProfile = strict(
@@ -149,8 +157,9 @@ export const record = columnsOf(account, {
   portal_origins: 'a.portal_origins',
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
-  debtor: 'a.debtor',
-  originator: 'a.originator',
+  debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
+  originator: `case when a.originator is not null
+    then jsonb_build_object('person_entry_description', a.originator -> 'entry_description') || a.originator end`,
   tax_profile: 'a.tax_profile',
   invoicing: 'a.invoicing',
   created_at: 'iso(id_time(a.id))',

@@ -31,7 +31,6 @@ class AsyncPayouts:
         sort: Literal["id", "-id", "created_at", "-created_at", "updated_at", "-updated_at", "paid_at", "-paid_at", "number", "-number", "affiliate_count", "-affiliate_count", "commission_count", "-commission_count", "status", "-status"] | None = None,
         status: Literal["unpaid", "paid"] | None = None,
         affiliate_id: int | None = None,
-        currency: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -46,7 +45,7 @@ class AsyncPayouts:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/payouts",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "currency": currency, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
             order="id",
             **options,
         )
@@ -239,7 +238,6 @@ class AsyncPayouts:
         payout_id_: str | None = None,
         currency: str | None = None,
         type: Literal["sale", "recurring", "bonus", "adjustment", "clawback"] | None = None,
-        figure: Literal["earned", "adjusted", "voided"] | None = None,
         order_id: str | None = None,
         order_line_id: str | None = None,
         external_id: str | None = None,
@@ -251,10 +249,6 @@ class AsyncPayouts:
         occurred_at_gt: str | None = None,
         occurred_at_lte: str | None = None,
         occurred_at_lt: str | None = None,
-        voided_at_gte: str | None = None,
-        voided_at_gt: str | None = None,
-        voided_at_lte: str | None = None,
-        voided_at_lt: str | None = None,
         paid_at_gte: str | None = None,
         paid_at_gt: str | None = None,
         paid_at_lte: str | None = None,
@@ -265,7 +259,7 @@ class AsyncPayouts:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/payouts/{payout_id}/commissions", payout_id),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "payout_id": payout_id_, "currency": currency, "type": type, "figure": figure, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "voided_at[gte]": voided_at_gte, "voided_at[gt]": voided_at_gt, "voided_at[lte]": voided_at_lte, "voided_at[lt]": voided_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "payout_id": payout_id_, "currency": currency, "type": type, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
             order="id",
             **options,
         )
@@ -370,6 +364,7 @@ class AsyncPayouts:
         allow_skipped: bool | None = None,
         source_currency: str | None = None,
         execution_date: str | None = None,
+        instant: bool | None = None,
         whole_units: Literal["down"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncDownload:
@@ -380,8 +375,8 @@ class AsyncPayouts:
         batch payments of Wise, to recipients known by e-mail; the amount that arrives is fixed and you
         pay the fees (takes currency, part, rows_per_file, allow_skipped, source_currency); `sepa`:
         credit transfers in EUR for a European bank (pain.001) (takes currency, part, rows_per_file,
-        allow_skipped, execution_date); `nacha`: ACH credits in USD for a bank in the United States
-        (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
+        allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for a bank in the United
+        States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
         Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency,
         Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see
         `paypal_payment_limit`. A bank's file is paid from the `debtor` or `originator` of the account.
@@ -393,7 +388,7 @@ class AsyncPayouts:
         return await self._calls.download(
             "GET",
             ("/v2/affiliates/payouts/{payout_id}/payment-files/{format}", payout_id, format),
-            query={"currency": currency, "part": part, "rows_per_file": rows_per_file, "allow_skipped": allow_skipped, "source_currency": source_currency, "execution_date": execution_date, "whole_units": whole_units},
+            query={"currency": currency, "part": part, "rows_per_file": rows_per_file, "allow_skipped": allow_skipped, "source_currency": source_currency, "execution_date": execution_date, "instant": instant, "whole_units": whole_units},
             **options,
         )
 
@@ -587,7 +582,6 @@ class AsyncReports:
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
         country: str | None = None,
-        currency: str | None = None,
         page: str | None = None,
         per_page: str | None = None,
         **options: Unpack[CallOptions],
@@ -603,7 +597,7 @@ class AsyncReports:
         return await self._calls.record(
             "GET",
             ("/v2/reports/summary",),
-            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "currency": currency, "page": page, "per_page": per_page},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "page": page, "per_page": per_page},
             **options,
         )
 
@@ -615,7 +609,6 @@ class AsyncReports:
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
         country: str | None = None,
-        currency: str | None = None,
         format: Literal["csv", "pdf", "html"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncDownload:
@@ -631,7 +624,7 @@ class AsyncReports:
         return await self._calls.download(
             "GET",
             ("/v2/reports/summary/download",),
-            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "currency": currency, "format": format},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "format": format},
             **options,
         )
 
@@ -1158,7 +1151,6 @@ class AsyncCommissions:
         payout_id: str | None = None,
         currency: str | None = None,
         type: Literal["sale", "recurring", "bonus", "adjustment", "clawback"] | None = None,
-        figure: Literal["earned", "adjusted", "voided"] | None = None,
         order_id: str | None = None,
         order_line_id: str | None = None,
         external_id: str | None = None,
@@ -1170,10 +1162,6 @@ class AsyncCommissions:
         occurred_at_gt: str | None = None,
         occurred_at_lte: str | None = None,
         occurred_at_lt: str | None = None,
-        voided_at_gte: str | None = None,
-        voided_at_gt: str | None = None,
-        voided_at_lte: str | None = None,
-        voided_at_lt: str | None = None,
         paid_at_gte: str | None = None,
         paid_at_gt: str | None = None,
         paid_at_lte: str | None = None,
@@ -1184,7 +1172,7 @@ class AsyncCommissions:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/commissions",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "payout_id": payout_id, "currency": currency, "type": type, "figure": figure, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "voided_at[gte]": voided_at_gte, "voided_at[gt]": voided_at_gt, "voided_at[lte]": voided_at_lte, "voided_at[lt]": voided_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "payout_id": payout_id, "currency": currency, "type": type, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
             order="id",
             **options,
         )
@@ -1320,8 +1308,6 @@ class AsyncRefunds:
         external_id: str | None = None,
         commission_id: str | None = None,
         affiliate_id: int | None = None,
-        program_id: int | None = None,
-        currency: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -1336,7 +1322,7 @@ class AsyncRefunds:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/refunds",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "order_id": order_id, "external_id": external_id, "commission_id": commission_id, "affiliate_id": affiliate_id, "program_id": program_id, "currency": currency, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "order_id": order_id, "external_id": external_id, "commission_id": commission_id, "affiliate_id": affiliate_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt},
             order="id",
             **options,
         )

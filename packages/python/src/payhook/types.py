@@ -606,6 +606,8 @@ class ChangeAccountBodyDebtor(TypedDict):
     """The message that your bank takes; default pain.001.001.09."""
     rows_per_file: NotRequired[int]
     """Payments in one file; default 10,000. More are split into parts of about the same size."""
+    is_instant: NotRequired[bool]
+    """Instant transfers (SCT Inst) in every file whose request does not choose; default false."""
 
 
 class ChangeAccountBodyOriginator(TypedDict):
@@ -626,7 +628,13 @@ class ChangeAccountBodyOriginator(TypedDict):
     20 characters.
     """
     entry_description: NotRequired[str]
-    """What the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters."""
+    """What the payment is, on the statements of affiliates; for businesses (CCD); default PAYOUT; at most
+    10 characters.
+    """
+    person_entry_description: NotRequired[str]
+    """What the payment is, on the statements of affiliates; for persons (PPD); default PAYROLL, which
+    Nacha requires for pay and commissions since March 2026; at most 10 characters.
+    """
     discretionary_data: NotRequired[str | None]
     """For your bank, if it asks for it; at most 20 characters."""
     rows_per_file: NotRequired[int]
@@ -1721,6 +1729,8 @@ class Debtor(TypedDict):
     """The message that your bank takes; default pain.001.001.09."""
     rows_per_file: int
     """Payments in one file; default 10,000. More are split into parts of about the same size."""
+    is_instant: bool
+    """Instant transfers (SCT Inst) in every file whose request does not choose; default false."""
 
 
 DeliveryAnalytics = TypedDict(
@@ -1952,19 +1962,6 @@ class Import(TypedDict):
     """When what its undo needs was deleted; null = it can be undone while nothing of it is in use."""
 
 
-class ImportBadLine(TypedDict):
-    line: int
-    """The line of the file, or the row of the sheet."""
-    column: str | None
-    """The column of the file."""
-    message: str
-    """The problem in words, for people."""
-    values: dict[str, str]
-    """What the line has in each column that is read: the first 200 characters, and of bank details and tax
-    ids the end. Empty cells are left out, and all of them after the first 100 groups.
-    """
-
-
 class ImportColumn(TypedDict):
     column: str
     """The name of the column in the file."""
@@ -2045,7 +2042,7 @@ class ImportErrorGroup(TypedDict):
     """Without the value, where several lines have the error."""
     count: int
     """How many there are."""
-    first: list[ImportBadLine]
+    first: list[ImportError]
     """Three at most."""
 
 
@@ -2534,6 +2531,8 @@ class NeededPaymentFile(TypedDict):
     without accents; at most 100. The bank of the payee compares names: set account_holder to its
     spelling if that differs.
     """
+    warnings: list[PaymentFileWarning]
+    """Rules by which a bank may refuse payments that are in the file."""
     downloads: list[PaymentFileDownload]
     """The last 100, newest first."""
 
@@ -2832,7 +2831,13 @@ class Originator(TypedDict):
     originating_dfi: str
     """The first eight digits of the routing number you pay from."""
     entry_description: str
-    """What the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters."""
+    """What the payment is, on the statements of affiliates; for businesses (CCD); default PAYOUT; at most
+    10 characters.
+    """
+    person_entry_description: str
+    """What the payment is, on the statements of affiliates; for persons (PPD); default PAYROLL, which
+    Nacha requires for pay and commissions since March 2026; at most 10 characters.
+    """
     discretionary_data: str | None
     """For your bank, if it asks for it; at most 20 characters."""
     rows_per_file: int
@@ -3074,6 +3079,19 @@ class PaymentFileDownload(TypedDict):
     changes: list[PaymentFileChange]
     """The first 100 of them, by affiliate."""
 
+
+class PaymentFileWarning(TypedDict):
+    code: PaymentFileWarningCode
+    """One of six words for the kind of error."""
+    message: str
+    """The rule, and what to change."""
+    affiliate_count: int
+    """How many affiliates it covers."""
+    affiliate_ids: list[int]
+    """The first 20 of them."""
+
+
+PaymentFileWarningCode = Literal["description_not_payroll", "message_withdrawn", "address_missing"]
 
 class PaymentFilesByHandItem(TypedDict):
     currency: str
