@@ -11,6 +11,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { backlog } from './backlog.ts';
 import { balances } from './balances.ts';
+import { cells } from './cells.ts';
 import { cores } from './cores.ts';
 import { deliveries } from './deliveries.ts';
 import { flood } from './flood.ts';
@@ -60,6 +61,7 @@ const GROUPS: readonly Group[] = [
   recovery,
   workers,
   cores,
+  cells,
   years,
   tableSizes,
 ];
