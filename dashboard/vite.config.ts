@@ -37,6 +37,38 @@ function compressed(): Plugin {
   };
 }
 
+/** A route of a screen: its path, and the file that is loaded for it. */
+const ROUTE = /path: '([^']+)'(?:(?!path: ).)*?import\('\.\/([^']+)'\)/gs;
+
+/** Writes `screens.json`: the files of each screen by its path, so that the server can name them in the page. */
+function screenFiles(): Plugin {
+  return {
+    name: 'screen-files',
+    apply: 'build',
+    writeBundle({ dir = '' }, bundle) {
+      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+      const add = (name: string, found: Set<string>): Set<string> => {
+        const chunk = chunks.find(({ fileName }) => fileName === name);
+        if (chunk === undefined || found.has(name)) return found;
+        found.add(name);
+        for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(style);
+        for (const other of chunk.imports) add(other, found);
+        return found;
+      };
+      const screens = readdirSync(`${HERE}screens`).flatMap((noun) => {
+        const routes = readFileSync(`${HERE}screens/${noun}/routes.ts`, 'utf8');
+        return [...routes.matchAll(ROUTE)].map(([, path, file]) => {
+          const id = `/screens/${noun}/${file}`;
+          const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(id));
+          if (chunk === undefined) throw new Error(`no file was built for ${id}`);
+          return [path, [...add(chunk.fileName, new Set())]];
+        });
+      });
+      writeFileSync(join(dir, 'screens.json'), JSON.stringify(Object.fromEntries(screens)));
+    },
+  };
+}
+
 async function compress(path: string): Promise<void> {
   const bytes = readFileSync(path);
   if (bytes.length < WORTH_BYTES) return;
@@ -46,7 +78,7 @@ async function compress(path: string): Promise<void> {
 
 export default defineConfig({
   root: HERE,
-  plugins: [shared(), compressed()],
+  plugins: [shared(), screenFiles(), compressed()],
   resolve: {
     // docs/decisions/0030: 7 kB instead of the 67 kB of react and react-dom
     alias: {

@@ -24,6 +24,9 @@ const OBSERVE = `
 /** The names that two navigation landmarks of the page have. */
 const SAME_NAMES = `[...document.querySelectorAll('nav')].map((nav) => nav.getAttribute('aria-label'))
   .filter((name, index, all) => all.indexOf(name) !== index)`;
+/** The scripts and styles that were loaded. */
+const FILES = `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)
+  .filter((path) => path.startsWith('/assets/'))`;
 const BYTES = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .reduce((sum, { transferSize }) => sum + transferSize, 0)`;
 
@@ -67,12 +70,19 @@ inChromium('the screens', (chromium) => {
         page.on('response', (response) => {
           if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
         });
-        await page.goto(world.url + path, { waitUntil: 'networkidle' });
+        const answer = await page.goto(world.url + path, { waitUntil: 'networkidle' });
         await page.locator('.page-body[aria-busy="false"]').waitFor();
         const [shift, bytes] = await page.evaluate<[number, number]>(`[shift, ${BYTES}]`);
         expect(shift, `${path} at ${viewport.width} pixels`).toBeLessThanOrEqual(MOST_SHIFT);
         // the console of the browser shows each as an error
         expect(refused, path).toEqual([]);
+        // the page names what its screen needs: nothing is requested only after the first scripts have run
+        const served = (await answer?.text()) ?? '';
+        const files = await page.evaluate<string[]>(FILES);
+        expect(
+          files.filter((name) => !served.includes(name)),
+          `files of ${path}`,
+        ).toEqual([]);
         expect(await page.evaluate(SAME_NAMES), `navigation of ${path}`).toEqual([]);
         expect(bytes, path).toBeGreaterThan(0);
         expect(bytes, path).toBeLessThan(MOST_BYTES);

@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json',
 };
 
 /** The suffixes of compressed files. */
@@ -24,6 +25,7 @@ const SUFFIXES: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 const FOLDER = fileURLToPath(new URL('dist/dashboard/', ROOT));
 const INDEX = 'index.html';
 const PORTAL = 'portal.html';
+const SCREENS = 'screens.json';
 
 let built: { readonly at: number; readonly files: ReadonlyMap<string, Built> } | undefined;
 
@@ -51,8 +53,27 @@ function readAll(): Map<string, Built> {
   return found;
 }
 
-/** The HTML page of the dashboard; null if it was not built. */
-export const indexPage = (): string | null => textOf(INDEX);
+/**
+ * The HTML page of the dashboard for a path; null if it was not built. It names the files of the screen, which the browser
+ * otherwise requests only after it has run the first ones.
+ */
+export function indexPage(path: string): string | null {
+  const page = textOf(INDEX);
+  if (page === null) return null;
+  const links = screenFiles(path)
+    .filter((name) => !page.includes(name))
+    .map((name) => {
+      const kind = name.endsWith('.css') ? 'stylesheet' : 'modulepreload';
+      return `<link rel="${kind}" crossorigin href="/${name}">`;
+    });
+  return page.replace('</head>', `${links.join('')}</head>`);
+}
+
+/** The files of the screen at a path, which may end with the id of a record. */
+function screenFiles(path: string): readonly string[] {
+  const screens: Readonly<Record<string, readonly string[]>> = JSON.parse(textOf(SCREENS) ?? '{}');
+  return screens[path] ?? screens[path.replace(/[^/]+$/, '$$id')] ?? [];
+}
 
 /** The HTML page of a portal; null if it was not built. */
 export const portalPage = (): string | null => textOf(PORTAL);
