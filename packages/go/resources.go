@@ -447,6 +447,7 @@ func (query *DownloadInvoiceQuery) values() url.Values {
 
 // DownloadPaymentFileQuery is the query of Payouts.PaymentFile. A field without a value is not sent.
 type DownloadPaymentFileQuery struct {
+	// The currency of the amounts.
 	Currency string
 	// The part, if there are more rows than fit into one file.
 	Part int64
@@ -529,9 +530,9 @@ type GetReportSummaryQuery struct {
 	// A month, quarter or year such as 2026-07, 2026-Q3, 2026, or this_month, last_month, this_quarter,
 	// last_quarter, this_year, last_year. Default this_month.
 	Period string
-	// Instead of a period, a day YYYY-MM-DD: the first day.
+	// Instead of a period: the first day.
 	From string
-	// A day YYYY-MM-DD: the last day.
+	// The last day.
 	To string
 	// What the rows are of. Default currency; one of currency, method, program, country, affiliate.
 	By string
@@ -562,9 +563,9 @@ type DownloadReportSummaryQuery struct {
 	// A month, quarter or year such as 2026-07, 2026-Q3, 2026, or this_month, last_month, this_quarter,
 	// last_quarter, this_year, last_year. Default this_month.
 	Period string
-	// Instead of a period, a day YYYY-MM-DD: the first day.
+	// Instead of a period: the first day.
 	From string
-	// A day YYYY-MM-DD: the last day.
+	// The last day.
 	To string
 	// What the rows are of. Default currency; one of currency, method, program, country, affiliate.
 	By string
@@ -591,9 +592,9 @@ func (query *DownloadReportSummaryQuery) values() url.Values {
 type DownloadPaidReportQuery struct {
 	// Four digits, 1970 to 2999.
 	Year string
-	// A day YYYY-MM-DD: the first day.
+	// The first day.
 	From string
-	// A day YYYY-MM-DD: the last day.
+	// The last day.
 	To string
 }
 
@@ -709,9 +710,9 @@ func (query *ExportUSTaxReportQuery) values() url.Values {
 type GetAffiliateStatementQuery struct {
 	// Four digits, 1970 to 2999.
 	Year string
-	// A day YYYY-MM-DD: the first day.
+	// The first day.
 	From string
-	// A day YYYY-MM-DD: the last day.
+	// The last day.
 	To string
 }
 
@@ -729,9 +730,9 @@ func (query *GetAffiliateStatementQuery) values() url.Values {
 type DownloadAffiliateStatementQuery struct {
 	// Four digits, 1970 to 2999.
 	Year string
-	// A day YYYY-MM-DD: the first day.
+	// The first day.
 	From string
-	// A day YYYY-MM-DD: the last day.
+	// The last day.
 	To string
 	// Csv (default), pdf or html; one of csv, pdf, html.
 	Format string
@@ -816,11 +817,11 @@ func (query *ListAffiliatesQuery) values() url.Values {
 type GetCommissionAnalyticsQuery struct {
 	// The length of a bucket; a week begins on Monday. Default month; one of day, week, month.
 	Interval string
-	// A day YYYY-MM-DD: the series begins with the interval that contains this day. Default: 30 days, 12 weeks or 12
-	// months.
+	// The series begins with the interval that contains this day. Default: 30 days, 12 weeks or 12 months.
 	From string
-	// A day YYYY-MM-DD: the series ends with the interval that contains this day. Default today.
-	To       string
+	// The series ends with the interval that contains this day. Default today.
+	To string
+	// The currency of the amounts.
 	Currency string
 	// Only commissions of this program.
 	ProgramID string
@@ -843,10 +844,9 @@ type GetDeliveryAnalyticsQuery struct {
 	// Of a bucket; minutes and hours are in UTC, days in the time zone of the account. Default hour; one of minute,
 	// hour, day.
 	Interval string
-	// An RFC 3339 instant or a day YYYY-MM-DD: the series begins with the interval that contains this. Default: 60
-	// minutes, 24 hours or 30 days.
+	// The series begins with the interval that contains this. Default: 60 minutes, 24 hours or 30 days.
 	From string
-	// An RFC 3339 instant or a day YYYY-MM-DD: the series ends with the interval that contains this. Default now.
+	// The series ends with the interval that contains this. Default now.
 	To string
 	// Only deliveries to this endpoint, which may be deleted.
 	WebhookEndpointID string
@@ -865,7 +865,9 @@ func (query *GetDeliveryAnalyticsQuery) values() url.Values {
 
 // ImportAffiliatesQuery is the query of Affiliates.Import. A field without a value is not sent.
 type ImportAffiliatesQuery struct {
-	DryRun  *bool
+	// Only checks the file, and stores nothing.
+	DryRun *bool
+	// Stores the good lines although others are bad.
 	Partial *bool
 	// A new name for this request: getImportProgress uses it to report the progress of the request.
 	ProgressKey string
@@ -881,13 +883,13 @@ func (query *ImportAffiliatesQuery) values() url.Values {
 	return values
 }
 
-// RemoveAffiliateDestinationQuery is the query of Affiliates.RemoveDestination. A field without a value is not sent.
-type RemoveAffiliateDestinationQuery struct {
+// DeleteAffiliateDestinationQuery is the query of Affiliates.RemoveDestination. A field without a value is not sent.
+type DeleteAffiliateDestinationQuery struct {
 	// absent: the one for all currencies.
 	Currency string
 }
 
-func (query *RemoveAffiliateDestinationQuery) values() url.Values {
+func (query *DeleteAffiliateDestinationQuery) values() url.Values {
 	values := url.Values{}
 	if query != nil {
 		addString(values, "currency", query.Currency)
@@ -1022,7 +1024,9 @@ func (query *ListCommissionsQuery) values() url.Values {
 
 // ImportCommissionsQuery is the query of Commissions.Import. A field without a value is not sent.
 type ImportCommissionsQuery struct {
-	DryRun  *bool
+	// Only checks the file, and stores nothing.
+	DryRun *bool
+	// Stores the good lines although others are bad.
 	Partial *bool
 	// A new name for this request: getImportProgress uses it to report the progress of the request.
 	ProgressKey string
@@ -1104,7 +1108,7 @@ func (query *ListRefundsQuery) values() url.Values {
 
 // PreviewImportQuery is the query of Imports.Preview. A field without a value is not sent.
 type PreviewImportQuery struct {
-	// One of affiliates, commissions.
+	// What the file has; one of affiliates, commissions.
 	Kind string
 	// JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
 	// "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
@@ -1114,9 +1118,9 @@ type PreviewImportQuery struct {
 	Sheet string
 	// The line that names the columns; lines above it are left out.
 	HeaderRow int64
-	// One of utf-8, utf-16le, utf-16be, windows-1252.
+	// How bytes are written as text; guessed by default; one of utf-8, utf-16le, utf-16be, windows-1252.
 	Encoding string
-	// One of comma, semicolon, tab, bar.
+	// The character between columns; guessed by default; one of comma, semicolon, tab, bar.
 	Separator string
 	// The decimal sign of amounts; one of point, comma.
 	Decimal string
@@ -1161,7 +1165,7 @@ func (query *PreviewImportQuery) values() url.Values {
 
 // CreateImportQuery is the query of Imports.Create. A field without a value is not sent.
 type CreateImportQuery struct {
-	// One of affiliates, commissions.
+	// What the file has; one of affiliates, commissions.
 	Kind string
 	// JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
 	// "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
@@ -1171,9 +1175,9 @@ type CreateImportQuery struct {
 	Sheet string
 	// The line that names the columns; lines above it are left out.
 	HeaderRow int64
-	// One of utf-8, utf-16le, utf-16be, windows-1252.
+	// How bytes are written as text; guessed by default; one of utf-8, utf-16le, utf-16be, windows-1252.
 	Encoding string
-	// One of comma, semicolon, tab, bar.
+	// The character between columns; guessed by default; one of comma, semicolon, tab, bar.
 	Separator string
 	// The decimal sign of amounts; one of point, comma.
 	Decimal string
@@ -1192,9 +1196,12 @@ type CreateImportQuery struct {
 	// A new name for this request: getImportProgress uses it to report the progress of the request.
 	ProgressKey string
 	// Shown in the record.
-	FileName      string
-	DryRun        *bool
-	Partial       *bool
+	FileName string
+	// Only checks the file, and stores nothing.
+	DryRun *bool
+	// Stores the good lines although others are bad.
+	Partial *bool
+	// Imports although the meaning of columns or values was guessed.
 	AcceptGuesses *bool
 	// Saves the mapping for files with the same header.
 	SaveAs string
@@ -1269,7 +1276,7 @@ func (query *ListImportsQuery) values() url.Values {
 
 // DownloadBadLinesQuery is the query of Imports.BadLines. A field without a value is not sent.
 type DownloadBadLinesQuery struct {
-	// One of affiliates, commissions.
+	// What the file has; one of affiliates, commissions.
 	Kind string
 	// JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
 	// "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
@@ -1279,9 +1286,9 @@ type DownloadBadLinesQuery struct {
 	Sheet string
 	// The line that names the columns; lines above it are left out.
 	HeaderRow int64
-	// One of utf-8, utf-16le, utf-16be, windows-1252.
+	// How bytes are written as text; guessed by default; one of utf-8, utf-16le, utf-16be, windows-1252.
 	Encoding string
-	// One of comma, semicolon, tab, bar.
+	// The character between columns; guessed by default; one of comma, semicolon, tab, bar.
 	Separator string
 	// The decimal sign of amounts; one of point, comma.
 	Decimal string
@@ -2199,7 +2206,7 @@ func (resource *PayoutsResource) AllReturns(ctx context.Context, payoutID string
 	return all[PayoutReturn](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned", parts: []any{payoutID, affiliateID}, query: query.values()}, "id", options)
 }
 
-// UndoReturn: Undo a return. Undoes a return booked by mistake, as long as its money was not paid again. Its
+// UndoReturn: Delete a return. Undoes a return booked by mistake, as long as its money was not paid again. Its
 // adjustment is voided and leaves the unpaid payout. The record stays, with `undone_at`.
 func (resource *PayoutsResource) UndoReturn(ctx context.Context, payoutID string, affiliateID int64, returnID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned/{return_id}", parts: []any{payoutID, affiliateID, returnID}}, options)
@@ -2497,10 +2504,10 @@ func (resource *AffiliatesResource) PutDestination(ctx context.Context, affiliat
 	return record[AffiliateDestination](ctx, resource.calls, request{method: "PUT", path: "/v2/affiliates/{affiliate_id}/destination", parts: []any{affiliateID}, body: body}, options)
 }
 
-// RemoveDestination: Remove where an affiliate is paid. Removes the destination for `currency`, or the one for
+// RemoveDestination: Delete where an affiliate is paid. Deletes the destination for `currency`, or the one for
 // all currencies. Without any the affiliate is paid as its `payout_method` and `paypal_email` say. Raises the
 // revision of the unpaid payout.
-func (resource *AffiliatesResource) RemoveDestination(ctx context.Context, affiliateID int64, query *RemoveAffiliateDestinationQuery, options ...CallOption) error {
+func (resource *AffiliatesResource) RemoveDestination(ctx context.Context, affiliateID int64, query *DeleteAffiliateDestinationQuery, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/affiliates/{affiliate_id}/destination", parts: []any{affiliateID}, query: query.values()}, options)
 }
 
@@ -2518,7 +2525,7 @@ func (resource *AffiliatesResource) PutTaxProfile(ctx context.Context, affiliate
 	return record[AffiliateTaxProfile](ctx, resource.calls, request{method: "PUT", path: "/v2/affiliates/{affiliate_id}/tax-profile", parts: []any{affiliateID}, body: body}, options)
 }
 
-// RemoveTaxProfile: Remove who an affiliate is to a tax office.
+// RemoveTaxProfile: Delete who an affiliate is to a tax office.
 func (resource *AffiliatesResource) RemoveTaxProfile(ctx context.Context, affiliateID int64, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/affiliates/{affiliate_id}/tax-profile", parts: []any{affiliateID}}, options)
 }
@@ -2843,8 +2850,8 @@ func (resource *WebhookEndpointsResource) Recovery(ctx context.Context, id strin
 	return record[WebhookRecovery](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", parts: []any{id, recoveryID}}, options)
 }
 
-// CancelRecovery: Cancel a recovery. It queues nothing more, but events that are already queued are still sent.
-// The record stays.
+// CancelRecovery: Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are
+// still sent. The record stays.
 func (resource *WebhookEndpointsResource) CancelRecovery(ctx context.Context, id string, recoveryID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", parts: []any{id, recoveryID}}, options)
 }
@@ -2887,8 +2894,8 @@ func (resource *PortalLinksResource) All(ctx context.Context, query *ListPortalL
 	return all[PortalLink](ctx, resource.calls, request{method: "GET", path: "/v2/portal-links", query: query.values()}, "id", options)
 }
 
-// Revoke: Revoke a portal link. The link can no longer be opened, and a portal that it opened ends at once, on
-// every server process.
+// Revoke: Delete a portal link. Revokes it: the link can no longer be opened, and a portal that it opened ends
+// at once, on every server process.
 func (resource *PortalLinksResource) Revoke(ctx context.Context, linkID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/portal-links/{link_id}", parts: []any{linkID}}, options)
 }
@@ -2977,15 +2984,15 @@ func (resource *MeResource) AllSessions(ctx context.Context, query *ListOwnSessi
 	return all[OwnSession](ctx, resource.calls, request{method: "GET", path: "/v2/me/sessions", query: query.values()}, "id", options)
 }
 
-// EndOtherSessions: End your other sessions. Every session of the signed-in person but the one of this request,
-// in all their accounts.
-func (resource *MeResource) EndOtherSessions(ctx context.Context, options ...CallOption) error {
+// DeleteOtherSessions: Delete your other sessions. Signs the person out of every session but the one of this
+// request, in all their accounts.
+func (resource *MeResource) DeleteOtherSessions(ctx context.Context, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/me/sessions"}, options)
 }
 
-// EndSession: End one of your sessions. That browser is signed out at its next request. It may be a session in
-// another of your accounts.
-func (resource *MeResource) EndSession(ctx context.Context, sessionID string, options ...CallOption) error {
+// DeleteSession: Delete one of your sessions. That browser is signed out at its next request. It may be a
+// session in another of your accounts.
+func (resource *MeResource) DeleteSession(ctx context.Context, sessionID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/me/sessions/{session_id}", parts: []any{sessionID}}, options)
 }
 
@@ -3102,7 +3109,7 @@ func (resource *APIKeysResource) Create(ctx context.Context, body CreateAPIKeyBo
 	return record[NewAPIKey](ctx, resource.calls, request{method: "POST", path: "/v2/api-keys", body: body}, options)
 }
 
-// Revoke: Revoke an API key. It stops working at once, on every server process.
+// Revoke: Delete an API key. Revokes it: it stops working at once, on every server process. The record stays.
 func (resource *APIKeysResource) Revoke(ctx context.Context, keyID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/api-keys/{key_id}", parts: []any{keyID}}, options)
 }
@@ -3138,7 +3145,7 @@ func (resource *UsersResource) Change(ctx context.Context, userID string, body C
 	return record[User](ctx, resource.calls, request{method: "PATCH", path: "/v2/users/{user_id}", parts: []any{userID}, body: body}, options)
 }
 
-// Delete: Remove a user. Sessions in this account, links and grants end at once; other accounts of the same
+// Delete: Delete a user. Sessions in this account, links and grants end at once; other accounts of the same
 // person are not affected. What the user did stays attributed to them: `getUser` still answers.
 func (resource *UsersResource) Delete(ctx context.Context, userID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/users/{user_id}", parts: []any{userID}}, options)
@@ -3173,7 +3180,7 @@ func (resource *SessionsResource) All(ctx context.Context, query *ListSessionsQu
 	return all[Session](ctx, resource.calls, request{method: "GET", path: "/v2/sessions", query: query.values()}, "id", options)
 }
 
-// End: End a session. It ends at once, on every server process.
+// End: Delete a session. Signs the user out at once, on every server process.
 func (resource *SessionsResource) End(ctx context.Context, sessionID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/sessions/{session_id}", parts: []any{sessionID}}, options)
 }
@@ -3251,7 +3258,7 @@ func (resource *OAUTHGrantsResource) Get(ctx context.Context, grantID string, op
 	return record[OAuthGrant](ctx, resource.calls, request{method: "GET", path: "/v2/oauth-grants/{grant_id}", parts: []any{grantID}}, options)
 }
 
-// Revoke: Revoke a grant. Its tokens stop working at once, on every server process.
+// Revoke: Delete a grant. Revokes it: its tokens stop working at once, on every server process.
 func (resource *OAUTHGrantsResource) Revoke(ctx context.Context, grantID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/oauth-grants/{grant_id}", parts: []any{grantID}}, options)
 }

@@ -2147,7 +2147,7 @@ type Import struct {
 	File ImportedFile `json:"file"`
 	// How the file is written.
 	Dialect ImportDialect `json:"dialect"`
-	// Column to field, or to `ignore`; field to a constant.
+	// The field of each column.
 	Mapping map[string]any `json:"mapping"`
 	// What nobody had said, in words.
 	Guessed []string `json:"guessed"`
@@ -2285,7 +2285,7 @@ type ImportMapping struct {
 	Kind string `json:"kind"`
 	// Of the files it is for, in lower case.
 	Columns []string `json:"columns"`
-	// Column to field, or to `ignore`; field to a constant.
+	// The field of each column.
 	Mapping map[string]any `json:"mapping"`
 	// The other settings for such files.
 	Settings map[string]string `json:"settings"`
@@ -2309,7 +2309,7 @@ type ImportPreview struct {
 	File UploadedFile `json:"file"`
 	// How the file is written.
 	Dialect ImportDialect `json:"dialect"`
-	// Column to field, or to `ignore`; field to a constant.
+	// The field of each column.
 	Mapping map[string]any `json:"mapping"`
 	// The sheets of the workbook; null for other files.
 	Workbook *ImportWorkbook `json:"workbook"`
@@ -2389,7 +2389,7 @@ type ImportReport struct {
 	File UploadedFile `json:"file"`
 	// How the file is written.
 	Dialect ImportDialect `json:"dialect"`
-	// Column to field, or to `ignore`; field to a constant.
+	// The field of each column.
 	Mapping map[string]any `json:"mapping"`
 	// What nobody had said, in words.
 	Guessed []string `json:"guessed"`

@@ -1035,6 +1035,18 @@ export interface ClientCredentialsInput {
   readonly authentication?: ClientAuthentication | undefined;
 }
 
+/** column to field, or to `ignore`; field to a constant */
+export type ColumnMapping = Readonly<
+  Record<
+    string,
+    | string
+    | {
+        /** The same value for every line. */
+        readonly constant: string;
+      }
+  >
+>;
+
 export interface Commission {
   /** The id of the record. */
   readonly id: string;
@@ -1742,6 +1754,9 @@ export interface CustomSigningInput {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** YYYY-MM-DD, from 1970 to 2999: a day in the time zone of the account */
+export type Day = string;
+
 /** the account that SEPA transfers are paid from */
 export interface Debtor {
   /** at most 70 characters as banks write it */
@@ -1942,17 +1957,8 @@ export interface Import {
   readonly file: ImportedFile;
   /** How the file is written. */
   readonly dialect: ImportDialect;
-  /** column to field, or to `ignore`; field to a constant */
-  readonly mapping: Readonly<
-    Record<
-      string,
-      | string
-      | {
-          /** The same value for every line. */
-          readonly constant: string;
-        }
-    >
-  >;
+  /** The field of each column. */
+  readonly mapping: ColumnMapping;
   /** what nobody had said, in words */
   readonly guessed: readonly string[];
   /** lines read */
@@ -2081,17 +2087,8 @@ export interface ImportMapping {
   readonly kind: 'affiliates' | 'commissions';
   /** of the files it is for, in lower case */
   readonly columns: readonly string[];
-  /** column to field, or to `ignore`; field to a constant */
-  readonly mapping: Readonly<
-    Record<
-      string,
-      | string
-      | {
-          /** The same value for every line. */
-          readonly constant: string;
-        }
-    >
-  >;
+  /** The field of each column. */
+  readonly mapping: ColumnMapping;
   /** the other settings for such files */
   readonly settings: Readonly<Record<string, string>>;
   /** When it last changed. */
@@ -2107,17 +2104,8 @@ export interface ImportPreview {
   readonly file: UploadedFile;
   /** How the file is written. */
   readonly dialect: ImportDialect;
-  /** column to field, or to `ignore`; field to a constant */
-  readonly mapping: Readonly<
-    Record<
-      string,
-      | string
-      | {
-          /** The same value for every line. */
-          readonly constant: string;
-        }
-    >
-  >;
+  /** The field of each column. */
+  readonly mapping: ColumnMapping;
   /** The sheets of the workbook; null for other files. */
   readonly workbook: ImportWorkbook | null;
   /** the saved mapping that was used */
@@ -2176,17 +2164,8 @@ export interface ImportReport {
   readonly file: UploadedFile;
   /** How the file is written. */
   readonly dialect: ImportDialect;
-  /** column to field, or to `ignore`; field to a constant */
-  readonly mapping: Readonly<
-    Record<
-      string,
-      | string
-      | {
-          /** The same value for every line. */
-          readonly constant: string;
-        }
-    >
-  >;
+  /** The field of each column. */
+  readonly mapping: ColumnMapping;
   /** what nobody had said, in words */
   readonly guessed: readonly string[];
   /** lines read */
@@ -2291,6 +2270,9 @@ export interface ImportedFile {
    */
   readonly digest: string | null;
 }
+
+/** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+export type InstantOrDay = string;
 
 export interface Invoice {
   /** The id of the record. */
@@ -3470,13 +3452,13 @@ export interface PayoutFilters {
     | undefined;
   /** an ISO 4217 currency code */
   readonly currency?:
-    | string
-    | readonly string[]
+    | Currency
+    | readonly Currency[]
     | {
         /** Equal to this. */
-        readonly eq?: string | undefined;
+        readonly eq?: Currency | undefined;
         /** One of these. */
-        readonly in?: readonly string[] | undefined;
+        readonly in?: readonly Currency[] | undefined;
       }
     | undefined;
   /** an integer of minor units */
@@ -3499,13 +3481,13 @@ export interface PayoutFilters {
   readonly occurred_at?:
     | {
         /** Greater, or later, than this. */
-        readonly gt?: string | undefined;
+        readonly gt?: InstantOrDay | undefined;
         /** This, or greater or later. */
-        readonly gte?: string | undefined;
+        readonly gte?: InstantOrDay | undefined;
         /** Less, or earlier, than this. */
-        readonly lt?: string | undefined;
+        readonly lt?: InstantOrDay | undefined;
         /** This, or less or earlier. */
-        readonly lte?: string | undefined;
+        readonly lte?: InstantOrDay | undefined;
       }
     | undefined;
   /** always true: a payout takes unpaid commissions only */
@@ -5250,21 +5232,21 @@ export interface ListPayoutsQuery extends PageQuery {
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[gte]'?: string | undefined;
+  readonly 'paid_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[gt]'?: string | undefined;
+  readonly 'paid_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[lte]'?: string | undefined;
+  readonly 'paid_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[lt]'?: string | undefined;
+  readonly 'paid_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface PreviewPayoutAffiliatesQuery extends PageQuery {
@@ -5330,29 +5312,29 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   /** a text that is not empty */
   readonly external_id?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[gte]'?: string | undefined;
+  readonly 'occurred_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[gt]'?: string | undefined;
+  readonly 'occurred_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[lte]'?: string | undefined;
+  readonly 'occurred_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[lt]'?: string | undefined;
+  readonly 'occurred_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[gte]'?: string | undefined;
+  readonly 'paid_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[gt]'?: string | undefined;
+  readonly 'paid_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[lte]'?: string | undefined;
+  readonly 'paid_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[lt]'?: string | undefined;
+  readonly 'paid_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListPayoutExclusionsQuery extends PageQuery {
@@ -5396,6 +5378,7 @@ export interface DownloadInvoiceQuery {
 }
 
 export interface DownloadPaymentFileQuery {
+  /** the currency of the amounts */
   readonly currency?: Currency | undefined;
   /** the part, if there are more rows than fit into one file */
   readonly part?: number | undefined;
@@ -5438,10 +5421,10 @@ export interface GetReportSummaryQuery extends PageQuery {
    * last_quarter, this_year, last_year. Default this_month
    */
   readonly period?: string | undefined;
-  /** instead of a period, a day YYYY-MM-DD: the first day */
-  readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the last day */
-  readonly to?: string | undefined;
+  /** instead of a period: the first day */
+  readonly from?: Day | undefined;
+  /** the last day */
+  readonly to?: Day | undefined;
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
   /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
   readonly country?: string | undefined;
@@ -5453,10 +5436,10 @@ export interface DownloadReportSummaryQuery {
    * last_quarter, this_year, last_year. Default this_month
    */
   readonly period?: string | undefined;
-  /** instead of a period, a day YYYY-MM-DD: the first day */
-  readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the last day */
-  readonly to?: string | undefined;
+  /** instead of a period: the first day */
+  readonly from?: Day | undefined;
+  /** the last day */
+  readonly to?: Day | undefined;
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
   /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
   readonly country?: string | undefined;
@@ -5466,19 +5449,19 @@ export interface DownloadReportSummaryQuery {
 export interface DownloadPaidReportQuery {
   /** four digits, 1970 to 2999 */
   readonly year?: string | undefined;
-  /** a day YYYY-MM-DD: the first day */
-  readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the last day */
-  readonly to?: string | undefined;
+  /** the first day */
+  readonly from?: Day | undefined;
+  /** the last day */
+  readonly to?: Day | undefined;
 }
 
 export interface ListPaidReportQuery extends PageQuery {
   /** a field; a leading - means descending; default `id` */
   readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | undefined;
   /** a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly from?: string | undefined;
+  readonly from?: Day | undefined;
   /** a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly to?: string | undefined;
+  readonly to?: Day | undefined;
   /** four digits such as 2026, from 1970 to 2999 */
   readonly year?: string | undefined;
 }
@@ -5506,19 +5489,19 @@ export interface ExportUsTaxReportQuery {
 export interface GetAffiliateStatementQuery {
   /** four digits, 1970 to 2999 */
   readonly year?: string | undefined;
-  /** a day YYYY-MM-DD: the first day */
-  readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the last day */
-  readonly to?: string | undefined;
+  /** the first day */
+  readonly from?: Day | undefined;
+  /** the last day */
+  readonly to?: Day | undefined;
 }
 
 export interface DownloadAffiliateStatementQuery {
   /** four digits, 1970 to 2999 */
   readonly year?: string | undefined;
-  /** a day YYYY-MM-DD: the first day */
-  readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the last day */
-  readonly to?: string | undefined;
+  /** the first day */
+  readonly from?: Day | undefined;
+  /** the last day */
+  readonly to?: Day | undefined;
   readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
@@ -5549,24 +5532,22 @@ export interface ListAffiliatesQuery extends PageQuery {
   /** an ISO 4217 currency code */
   readonly balance_currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface GetCommissionAnalyticsQuery {
   readonly interval?: 'day' | 'week' | 'month' | undefined;
-  /**
-   * a day YYYY-MM-DD: the series begins with the interval that contains this day. Default: 30 days, 12 weeks or
-   * 12 months
-   */
-  readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the series ends with the interval that contains this day. Default today */
-  readonly to?: string | undefined;
+  /** the series begins with the interval that contains this day. Default: 30 days, 12 weeks or 12 months */
+  readonly from?: Day | undefined;
+  /** the series ends with the interval that contains this day. Default today */
+  readonly to?: Day | undefined;
+  /** the currency of the amounts */
   readonly currency?: Currency | undefined;
   /** only commissions of this program */
   readonly program_id?: string | undefined;
@@ -5574,25 +5555,24 @@ export interface GetCommissionAnalyticsQuery {
 
 export interface GetDeliveryAnalyticsQuery {
   readonly interval?: 'minute' | 'hour' | 'day' | undefined;
-  /**
-   * an RFC 3339 instant or a day YYYY-MM-DD: the series begins with the interval that contains this. Default: 60
-   * minutes, 24 hours or 30 days
-   */
-  readonly from?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD: the series ends with the interval that contains this. Default now */
-  readonly to?: string | undefined;
+  /** the series begins with the interval that contains this. Default: 60 minutes, 24 hours or 30 days */
+  readonly from?: InstantOrDay | undefined;
+  /** the series ends with the interval that contains this. Default now */
+  readonly to?: InstantOrDay | undefined;
   /** only deliveries to this endpoint, which may be deleted */
   readonly webhook_endpoint_id?: string | undefined;
 }
 
 export interface ImportAffiliatesQuery {
+  /** only checks the file, and stores nothing */
   readonly dry_run?: boolean | undefined;
+  /** stores the good lines although others are bad */
   readonly partial?: boolean | undefined;
   /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
 }
 
-export interface RemoveAffiliateDestinationQuery {
+export interface DeleteAffiliateDestinationQuery {
   /** absent: the one for all currencies */
   readonly currency?: Currency | undefined;
 }
@@ -5601,13 +5581,13 @@ export interface ListProgramsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListCommissionsQuery extends PageQuery {
@@ -5630,33 +5610,35 @@ export interface ListCommissionsQuery extends PageQuery {
   /** a text that is not empty */
   readonly external_id?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[gte]'?: string | undefined;
+  readonly 'occurred_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[gt]'?: string | undefined;
+  readonly 'occurred_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[lte]'?: string | undefined;
+  readonly 'occurred_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[lt]'?: string | undefined;
+  readonly 'occurred_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[gte]'?: string | undefined;
+  readonly 'paid_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[gt]'?: string | undefined;
+  readonly 'paid_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[lte]'?: string | undefined;
+  readonly 'paid_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'paid_at[lt]'?: string | undefined;
+  readonly 'paid_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ImportCommissionsQuery {
+  /** only checks the file, and stores nothing */
   readonly dry_run?: boolean | undefined;
+  /** stores the good lines although others are bad */
   readonly partial?: boolean | undefined;
   /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
@@ -5675,21 +5657,21 @@ export interface ListRefundsQuery extends PageQuery {
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[gte]'?: string | undefined;
+  readonly 'occurred_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[gt]'?: string | undefined;
+  readonly 'occurred_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[lte]'?: string | undefined;
+  readonly 'occurred_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'occurred_at[lt]'?: string | undefined;
+  readonly 'occurred_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface PreviewImportQuery {
@@ -5750,8 +5732,11 @@ export interface CreateImportQuery {
   readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
+  /** only checks the file, and stores nothing */
   readonly dry_run?: boolean | undefined;
+  /** stores the good lines although others are bad */
   readonly partial?: boolean | undefined;
+  /** imports although the meaning of columns or values was guessed */
   readonly accept_guesses?: boolean | undefined;
   /** saves the mapping for files with the same header */
   readonly save_as?: string | undefined;
@@ -5763,13 +5748,13 @@ export interface ListImportsQuery extends PageQuery {
   readonly kind?: 'affiliates' | 'commissions' | undefined;
   readonly status?: 'completed' | 'undone' | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface DownloadBadLinesQuery {
@@ -5820,13 +5805,13 @@ export interface ListWebhookEndpointsQuery extends PageQuery {
   /** a text that is not empty */
   readonly owner?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListPortalLinksQuery extends PageQuery {
@@ -5838,26 +5823,26 @@ export interface ListPortalLinksQuery extends PageQuery {
   /** a text that is not empty */
   readonly owner?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListRecoveriesOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
@@ -5881,13 +5866,13 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** why the last attempt failed, as in last_error_code */
   readonly error_code?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListWebhookEventsQuery extends PageQuery {
@@ -5911,13 +5896,13 @@ export interface ListWebhookEventsQuery extends PageQuery {
   /** why the last attempt failed, as in last_error_code */
   readonly error_code?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an id that begins with we_ */
   readonly webhook_endpoint_id?: string | undefined;
 }
@@ -5935,13 +5920,13 @@ export interface ListEventsQuery extends PageQuery {
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListEventTypesQuery extends PageQuery {
@@ -5973,13 +5958,13 @@ export interface ListAlertChannelsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListApiKeysQuery extends PageQuery {
@@ -5996,13 +5981,13 @@ export interface ListApiKeysQuery extends PageQuery {
     | undefined;
   readonly status?: 'active' | 'revoked' | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListUsersQuery extends PageQuery {
@@ -6022,13 +6007,13 @@ export interface ListUsersQuery extends PageQuery {
   /** an e-mail address */
   readonly email?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListSessionsQuery extends PageQuery {
@@ -6037,13 +6022,13 @@ export interface ListSessionsQuery extends PageQuery {
   /** an id that begins with usr_ */
   readonly user_id?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListOwnSessionsQuery extends PageQuery {
@@ -6062,13 +6047,13 @@ export interface ListAuditLogQuery extends PageQuery {
   /** a text that is not empty */
   readonly target?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListOAuthApplicationsQuery extends PageQuery {
@@ -6076,13 +6061,13 @@ export interface ListOAuthApplicationsQuery extends PageQuery {
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
   readonly kind?: 'confidential' | 'public' | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 export interface ListOAuthGrantsQuery extends PageQuery {
@@ -6092,13 +6077,13 @@ export interface ListOAuthGrantsQuery extends PageQuery {
   /** an id that begins with app_ */
   readonly application_id?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gte]'?: string | undefined;
+  readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[gt]'?: string | undefined;
+  readonly 'created_at[gt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lte]'?: string | undefined;
+  readonly 'created_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
-  readonly 'created_at[lt]'?: string | undefined;
+  readonly 'created_at[lt]'?: InstantOrDay | undefined;
 }
 
 /** Every operation of the API: what it takes, and what it gives. */
@@ -6228,7 +6213,7 @@ export interface Operations {
     readonly result: PayoutSchedule;
   };
   /** Delete a schedule of payouts. Its payouts stay. */
-  readonly removePayoutSchedule: {
+  readonly deletePayoutSchedule: {
     readonly path: [schedule_id: string];
     readonly result: undefined;
   };
@@ -6275,10 +6260,10 @@ export interface Operations {
     readonly result: Page<PayoutReturn>;
   };
   /**
-   * Undo a return. Undoes a return booked by mistake, as long as its money was not paid again. Its adjustment is
-   * voided and leaves the unpaid payout. The record stays, with `undone_at`.
+   * Delete a return. Undoes a return booked by mistake, as long as its money was not paid again. Its adjustment
+   * is voided and leaves the unpaid payout. The record stays, with `undone_at`.
    */
-  readonly undoPayoutReturn: {
+  readonly deletePayoutReturn: {
     readonly path: [payout_id: string, affiliate_id: number, return_id: string];
     readonly result: undefined;
   };
@@ -6587,13 +6572,13 @@ export interface Operations {
     readonly result: AffiliateDestination;
   };
   /**
-   * Remove where an affiliate is paid. Removes the destination for `currency`, or the one for all currencies.
+   * Delete where an affiliate is paid. Deletes the destination for `currency`, or the one for all currencies.
    * Without any the affiliate is paid as its `payout_method` and `paypal_email` say. Raises the revision of the
    * unpaid payout.
    */
-  readonly removeAffiliateDestination: {
+  readonly deleteAffiliateDestination: {
     readonly path: [affiliate_id: number];
-    readonly query?: RemoveAffiliateDestinationQuery;
+    readonly query?: DeleteAffiliateDestinationQuery;
     readonly result: undefined;
   };
   /** Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its end. */
@@ -6613,8 +6598,8 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: AffiliateTaxProfile;
   };
-  /** Remove who an affiliate is to a tax office. Remove who an affiliate is to a tax office. */
-  readonly removeAffiliateTaxProfile: {
+  /** Delete who an affiliate is to a tax office. Delete who an affiliate is to a tax office. */
+  readonly deleteAffiliateTaxProfile: {
     readonly path: [affiliate_id: number];
     readonly result: undefined;
   };
@@ -6927,10 +6912,10 @@ export interface Operations {
     readonly result: Page<PortalLink>;
   };
   /**
-   * Revoke a portal link. The link can no longer be opened, and a portal that it opened ends at once, on every
-   * server process.
+   * Delete a portal link. Revokes it: the link can no longer be opened, and a portal that it opened ends at
+   * once, on every server process.
    */
-  readonly revokePortalLink: {
+  readonly deletePortalLink: {
     readonly path: [link_id: string];
     readonly result: undefined;
   };
@@ -6958,10 +6943,10 @@ export interface Operations {
     readonly result: WebhookRecovery;
   };
   /**
-   * Cancel a recovery. It queues nothing more, but events that are already queued are still sent. The record
-   * stays.
+   * Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are still sent.
+   * The record stays.
    */
-  readonly cancelRecoveryOfWebhookEndpoint: {
+  readonly deleteRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: undefined;
   };
@@ -7155,8 +7140,8 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: NewApiKey;
   };
-  /** Revoke an API key. It stops working at once, on every server process. */
-  readonly revokeApiKey: {
+  /** Delete an API key. Revokes it: it stops working at once, on every server process. The record stays. */
+  readonly deleteApiKey: {
     readonly path: [key_id: string];
     readonly result: undefined;
   };
@@ -7191,10 +7176,10 @@ export interface Operations {
     readonly result: User;
   };
   /**
-   * Remove a user. Sessions in this account, links and grants end at once; other accounts of the same person are
+   * Delete a user. Sessions in this account, links and grants end at once; other accounts of the same person are
    * not affected. What the user did stays attributed to them: `getUser` still answers.
    */
-  readonly removeUser: {
+  readonly deleteUser: {
     readonly path: [user_id: string];
     readonly result: undefined;
   };
@@ -7227,8 +7212,8 @@ export interface Operations {
     readonly query?: ListSessionsQuery;
     readonly result: Page<Session>;
   };
-  /** End a session. It ends at once, on every server process. */
-  readonly endSession: {
+  /** Delete a session. Signs the user out at once, on every server process. */
+  readonly deleteSession: {
     readonly path: [session_id: string];
     readonly result: undefined;
   };
@@ -7241,17 +7226,17 @@ export interface Operations {
     readonly result: Page<OwnSession>;
   };
   /**
-   * End your other sessions. Every session of the signed-in person but the one of this request, in all their
+   * Delete your other sessions. Signs the person out of every session but the one of this request, in all their
    * accounts.
    */
-  readonly endOtherSessions: {
+  readonly deleteOtherSessions: {
     readonly result: undefined;
   };
   /**
-   * End one of your sessions. That browser is signed out at its next request. It may be a session in another of
-   * your accounts.
+   * Delete one of your sessions. That browser is signed out at its next request. It may be a session in another
+   * of your accounts.
    */
-  readonly endOwnSession: {
+  readonly deleteOwnSession: {
     readonly path: [session_id: string];
     readonly result: undefined;
   };
@@ -7314,8 +7299,8 @@ export interface Operations {
     readonly path: [grant_id: string];
     readonly result: OAuthGrant;
   };
-  /** Revoke a grant. Its tokens stop working at once, on every server process. */
-  readonly revokeOAuthGrant: {
+  /** Delete a grant. Revokes it: its tokens stop working at once, on every server process. */
+  readonly deleteOAuthGrant: {
     readonly path: [grant_id: string];
     readonly result: undefined;
   };
@@ -7398,7 +7383,7 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
-  removePayoutSchedule: {
+  deletePayoutSchedule: {
     method: 'DELETE',
     path: '/v2/affiliates/payout-schedules/{schedule_id}',
     takes: [],
@@ -7444,7 +7429,7 @@ export const OPERATIONS = {
     gives: 'page',
     order: 'id',
   },
-  undoPayoutReturn: {
+  deletePayoutReturn: {
     method: 'DELETE',
     path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned/{return_id}',
     takes: [],
@@ -7591,7 +7576,7 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
-  removeAffiliateDestination: {
+  deleteAffiliateDestination: {
     method: 'DELETE',
     path: '/v2/affiliates/{affiliate_id}/destination',
     takes: ['query'],
@@ -7609,7 +7594,7 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
-  removeAffiliateTaxProfile: {
+  deleteAffiliateTaxProfile: {
     method: 'DELETE',
     path: '/v2/affiliates/{affiliate_id}/tax-profile',
     takes: [],
@@ -7786,7 +7771,7 @@ export const OPERATIONS = {
     gives: 'record',
   },
   listPortalLinks: { method: 'GET', path: '/v2/portal-links', takes: ['query'], gives: 'page', order: 'id' },
-  revokePortalLink: { method: 'DELETE', path: '/v2/portal-links/{link_id}', takes: [], gives: 'nothing' },
+  deletePortalLink: { method: 'DELETE', path: '/v2/portal-links/{link_id}', takes: [], gives: 'nothing' },
   recoverWebhookEndpoint: {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/recover',
@@ -7806,7 +7791,7 @@ export const OPERATIONS = {
     takes: [],
     gives: 'record',
   },
-  cancelRecoveryOfWebhookEndpoint: {
+  deleteRecoveryOfWebhookEndpoint: {
     method: 'DELETE',
     path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
     takes: [],
@@ -7880,12 +7865,12 @@ export const OPERATIONS = {
   changeAccount: { method: 'PATCH', path: '/v2/account', takes: ['body'], gives: 'record' },
   listApiKeys: { method: 'GET', path: '/v2/api-keys', takes: ['query'], gives: 'page', order: 'id' },
   createApiKey: { method: 'POST', path: '/v2/api-keys', takes: ['body'], gives: 'record' },
-  revokeApiKey: { method: 'DELETE', path: '/v2/api-keys/{key_id}', takes: [], gives: 'nothing' },
+  deleteApiKey: { method: 'DELETE', path: '/v2/api-keys/{key_id}', takes: [], gives: 'nothing' },
   listUsers: { method: 'GET', path: '/v2/users', takes: ['query'], gives: 'page', order: 'id' },
   createUser: { method: 'POST', path: '/v2/users', takes: ['body'], gives: 'record' },
   getUser: { method: 'GET', path: '/v2/users/{user_id}', takes: [], gives: 'record' },
   changeUser: { method: 'PATCH', path: '/v2/users/{user_id}', takes: ['body'], gives: 'record' },
-  removeUser: { method: 'DELETE', path: '/v2/users/{user_id}', takes: [], gives: 'nothing' },
+  deleteUser: { method: 'DELETE', path: '/v2/users/{user_id}', takes: [], gives: 'nothing' },
   eraseUser: { method: 'POST', path: '/v2/users/{user_id}/erase', takes: [], gives: 'record' },
   resetUserPassword: {
     method: 'POST',
@@ -7894,10 +7879,10 @@ export const OPERATIONS = {
     gives: 'record',
   },
   listSessions: { method: 'GET', path: '/v2/sessions', takes: ['query'], gives: 'page', order: 'id' },
-  endSession: { method: 'DELETE', path: '/v2/sessions/{session_id}', takes: [], gives: 'nothing' },
+  deleteSession: { method: 'DELETE', path: '/v2/sessions/{session_id}', takes: [], gives: 'nothing' },
   listOwnSessions: { method: 'GET', path: '/v2/me/sessions', takes: ['query'], gives: 'page', order: 'id' },
-  endOtherSessions: { method: 'DELETE', path: '/v2/me/sessions', takes: [], gives: 'nothing' },
-  endOwnSession: { method: 'DELETE', path: '/v2/me/sessions/{session_id}', takes: [], gives: 'nothing' },
+  deleteOtherSessions: { method: 'DELETE', path: '/v2/me/sessions', takes: [], gives: 'nothing' },
+  deleteOwnSession: { method: 'DELETE', path: '/v2/me/sessions/{session_id}', takes: [], gives: 'nothing' },
   listAuditLog: { method: 'GET', path: '/v2/audit-log', takes: ['query'], gives: 'page', order: 'id' },
   listOAuthApplications: {
     method: 'GET',
@@ -7938,5 +7923,5 @@ export const OPERATIONS = {
   },
   listOAuthGrants: { method: 'GET', path: '/v2/oauth-grants', takes: ['query'], gives: 'page', order: 'id' },
   getOAuthGrant: { method: 'GET', path: '/v2/oauth-grants/{grant_id}', takes: [], gives: 'record' },
-  revokeOAuthGrant: { method: 'DELETE', path: '/v2/oauth-grants/{grant_id}', takes: [], gives: 'nothing' },
+  deleteOAuthGrant: { method: 'DELETE', path: '/v2/oauth-grants/{grant_id}', takes: [], gives: 'nothing' },
 } as const satisfies Readonly<Record<keyof Operations, object>>;

@@ -17,8 +17,8 @@ export function resourcesOf({ method, send }: Calls) {
       get: method('getMe'),
       /** The browsers in which the signed-in person is signed in. */
       sessions: method('listOwnSessions'),
-      endSession: method('endOwnSession'),
-      endOtherSessions: method('endOtherSessions'),
+      deleteSession: method('deleteOwnSession'),
+      deleteOtherSessions: method('deleteOtherSessions'),
     },
     actors: {
       /** The names behind ids in `created_by`, `paid_by` and similar fields. */
@@ -84,7 +84,7 @@ export function resourcesOf({ method, send }: Calls) {
       /** The returned payments of an affiliate. */
       returns: method('listPayoutReturns'),
       /** Undoes a return recorded by mistake, unless its money was paid again. */
-      undoReturn: method('undoPayoutReturn'),
+      undoReturn: method('deletePayoutReturn'),
     },
     /** The people who are paid. */
     affiliates: {
@@ -108,11 +108,11 @@ export function resourcesOf({ method, send }: Calls) {
       destinations: method('getAffiliateDestinations'),
       /** Sets where an affiliate is paid, for all currencies or one. */
       putDestination: method('putAffiliateDestination'),
-      removeDestination: method('removeAffiliateDestination'),
+      removeDestination: method('deleteAffiliateDestination'),
       /** The tax profile of an affiliate, with the last characters of the tax id. */
       taxProfile: method('getAffiliateTaxProfile'),
       putTaxProfile: method('putAffiliateTaxProfile'),
-      removeTaxProfile: method('removeAffiliateTaxProfile'),
+      removeTaxProfile: method('deleteAffiliateTaxProfile'),
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },
@@ -123,7 +123,7 @@ export function resourcesOf({ method, send }: Calls) {
       get: method('getPayoutSchedule'),
       /** Whoever changes a schedule is the creator of its next payouts. */
       change: method('changePayoutSchedule'),
-      delete: method('removePayoutSchedule'),
+      delete: method('deletePayoutSchedule'),
     },
     /** Sums over time, for charts. */
     analytics: {
@@ -249,7 +249,7 @@ export function resourcesOf({ method, send }: Calls) {
       /** A recovery, its progress, and what it has queued. */
       recovery: method('getRecoveryOfWebhookEndpoint'),
       /** Cancels a recovery; events it already queued are still sent. */
-      cancelRecovery: method('cancelRecoveryOfWebhookEndpoint'),
+      cancelRecovery: method('deleteRecoveryOfWebhookEndpoint'),
       /** Creates a link that opens a portal for the customer who receives at the endpoint. The response contains its URL. */
       createPortalLink: method('createPortalLink'),
     },
@@ -257,7 +257,7 @@ export function resourcesOf({ method, send }: Calls) {
       /** The links of the last month and their status. */
       list: method('listPortalLinks'),
       /** Revokes a link and ends its portal at once. */
-      revoke: method('revokePortalLink'),
+      revoke: method('deletePortalLink'),
     },
     webhookEvents: {
       /** The delivery log of the account: a record per event and endpoint. */
@@ -289,7 +289,7 @@ export function resourcesOf({ method, send }: Calls) {
       list: method('listApiKeys'),
       /** Creates a key; its secret is only in this response. */
       create: method('createApiKey'),
-      revoke: method('revokeApiKey'),
+      revoke: method('deleteApiKey'),
     },
     /** The alerts that the user of a session gets by e-mail. */
     alerts: {
@@ -317,7 +317,7 @@ export function resourcesOf({ method, send }: Calls) {
       get: method('getUser'),
       change: method('changeUser'),
       /** Removes a user: their sessions and links end at once. */
-      delete: method('removeUser'),
+      delete: method('deleteUser'),
       /** Removes a user and erases the person behind it; this cannot be undone. */
       erase: method('eraseUser'),
       /** Creates a link where the user chooses a new password. */
@@ -326,7 +326,7 @@ export function resourcesOf({ method, send }: Calls) {
     /** Sessions of signed-in users. */
     sessions: {
       list: method('listSessions'),
-      end: method('endSession'),
+      end: method('deleteSession'),
     },
     auditLog: {
       /** Every change, and who made it. */
@@ -347,7 +347,7 @@ export function resourcesOf({ method, send }: Calls) {
     oauthGrants: {
       list: method('listOAuthGrants'),
       get: method('getOAuthGrant'),
-      revoke: method('revokeOAuthGrant'),
+      revoke: method('deleteOAuthGrant'),
     },
   };
 }

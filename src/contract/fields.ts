@@ -3,7 +3,7 @@ import { type TObject, type TOptional, type TSchema, Type } from 'typebox';
 import { fail } from '../kernel/errors.ts';
 import { formatInstant, INSTANT_RULE, parseInstant } from '../kernel/time.ts';
 import { exactly, type Filter, oneOf } from './lists.ts';
-import { nullable, strict } from './schemas.ts';
+import { type Alternatives, nullable, strict } from './schemas.ts';
 
 /* A resource is defined by the list of its fields (`<noun>/fields.ts`). These functions read such a list. */
 
@@ -212,6 +212,25 @@ export function newSchema<F extends Fields>(
     return [name, field.isRequired ? schema : Type.Optional(schema)];
   });
   return strict(Object.fromEntries(properties), options) as unknown as TObject<NewProperties<F>>;
+}
+
+/** The alternatives of a record's input by its `type`: what the types need and accept. `titleOf` names them. */
+export function alternativesByType(
+  fields: Fields,
+  types: readonly string[],
+  titleOf: (type: string) => string,
+): Alternatives {
+  const namesOf = (by: 'neededBy' | 'acceptedBy', type: string) =>
+    writable<Fields>(fields).flatMap(([name, field]) => (field[by]?.includes(type) ? [name] : []));
+  return {
+    decidedBy: 'type',
+    alternatives: types.map((type) => ({
+      title: titleOf(type),
+      needs: namesOf('neededBy', type),
+      accepts: namesOf('acceptedBy', type),
+      values: [type],
+    })),
+  };
 }
 
 /** The input of a change: every field is optional. */

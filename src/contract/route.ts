@@ -175,6 +175,8 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly list?: Listing;
   /** Headers of its successes, besides those that every answer, list or file has. */
   readonly sends?: readonly HeaderName[];
+  /** The path of the GET for a record that its 201 created: the last parameter is the id of the record. */
+  readonly creates?: string;
   /** When it refuses because a record exists already, it says where that record is. */
   readonly locatesDuplicates?: true;
   /** What its path parameters are, where their names do not say so. */

@@ -14,6 +14,28 @@ export function strict<Properties extends TProperties>(
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
+/** One of the alternatives of an input whose fields exclude each other. */
+export interface Alternative {
+  /** The name of its schema in the description. */
+  readonly title: string;
+  /** The fields that it needs and those that it accepts, besides the fields that no alternative names. */
+  readonly needs?: readonly string[];
+  readonly accepts?: readonly string[];
+  /** The values that the deciding field has then. */
+  readonly values?: readonly string[];
+}
+export interface Alternatives {
+  /** The field whose value decides which alternative an input is; absent if it is the fields that are given. */
+  readonly decidedBy?: string;
+  readonly alternatives: readonly Alternative[];
+}
+
+/** An input with alternatives, which the description shows as `oneOf`. Its handler checks them. */
+export const eitherOf = <Schema extends TObject>(schema: Schema, alternatives: Alternatives): Schema => ({
+  ...schema,
+  'x-alternatives': alternatives,
+});
+
 /** The value or null. */
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -37,6 +59,12 @@ export const numberId = Type.Number({
 
 export const currencyCode = Type.String({ title: 'Currency', examples: ['usd'] });
 export const currencyInput = Type.String({ title: 'Currency', minLength: 3, maxLength: 3 });
+
+/** A bound of a period in a query: a day of the account's time zone. The handler parses it. */
+export const dayInQuery = (description: string) => Type.Optional(Type.String({ title: 'Day', description }));
+/** The same, where it can also be an instant. */
+export const momentInQuery = (description: string) =>
+  Type.Optional(Type.String({ title: 'InstantOrDay', description }));
 
 export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 /** An id from the merchant's own books, such as an order. `http/check.ts` defines the format. */

@@ -1,11 +1,13 @@
 import { SESSION_COOKIE } from '../contract/cookies.ts';
 import { HEADER_COMPONENTS } from '../contract/headers.ts';
-import { OF_PROGRAMS, rolesWith } from '../contract/roles.ts';
+import { ALL_CAPABILITIES, OF_PROGRAMS, rolesWith } from '../contract/roles.ts';
 import type { Route } from '../contract/route.ts';
 import { SCOPES } from '../contract/scopes.ts';
 import { withExamples } from './examples.ts';
+import { withAlternatives } from './openapi/alternatives.ts';
 import { withComponents, withUsedHeaders } from './openapi/components.ts';
-import { webhooksOf } from './openapi/events.ts';
+import { WEBHOOK_HEADERS, WEBHOOKS, webhooksOf, withEvents } from './openapi/events.ts';
+import { withPlainForms } from './openapi/forms.ts';
 import { withOpenResponses } from './openapi/open.ts';
 import { parametersOf } from './openapi/parameters.ts';
 import { responsesOf } from './openapi/responses.ts';
@@ -51,7 +53,28 @@ const NO_ADDRESSES = { baseUrl: '', authorizeUrl: '' };
 
 /** The OpenAPI 3.1 description of the routes, built from the schemas that validate requests. */
 export const describe = (routes: readonly Route[], addresses = NO_ADDRESSES): Json =>
-  withUsedHeaders(withSharedParts(withOpenResponses(describeInline(routes, addresses))));
+  withUsedHeaders(
+    withSharedParts(
+      withRolesOnce(
+        withOpenResponses(
+          withAlternatives(withEvents(withPlainForms(describeInline(routes, addresses)) as Json)),
+        ),
+      ),
+    ),
+  );
+
+/** The description with the roles of each capability instead of those of each operation. */
+function withRolesOnce(description: Json): Json {
+  const operations = Object.entries(description.paths as Record<string, Record<string, Json>>);
+  const paths = operations.map(([path, methods]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods).map(([method, { 'x-roles': _, ...operation }]) => [method, operation]),
+    ),
+  ]);
+  const roles = Object.fromEntries(ALL_CAPABILITIES.map((capability) => [capability, rolesWith(capability)]));
+  return { ...description, 'x-roles': roles, paths: Object.fromEntries(paths) };
+}
 
 /** The same description with the parameters, responses and examples of each operation in place. */
 export function describeInline(routes: readonly Route[], { baseUrl, authorizeUrl } = NO_ADDRESSES): Json {
@@ -71,12 +94,16 @@ export function describeInline(routes: readonly Route[], { baseUrl, authorizeUrl
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl || '/' }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: TAGS[name] ?? name })),
+    tags: [...new Set([...routes.map(tagOf), WEBHOOKS])].map((name) => ({
+      name,
+      description: TAGS[name] ?? name,
+    })),
     paths,
     webhooks: webhooksOf(),
     components: {
       schemas: { Error: ERROR_SCHEMA },
       headers: HEADER_COMPONENTS,
+      parameters: WEBHOOK_HEADERS,
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'API Key' },
         oauth2: {
@@ -95,7 +122,8 @@ export function describeInline(routes: readonly Route[], { baseUrl, authorizeUrl
           in: 'cookie',
           name: SESSION_COOKIE,
           description:
-            'a signed-in user, whose role is one of the `x-roles` of the operation; with https the name begins with __Host-',
+            'a signed-in user, whose role is one of the `x-roles` for the `x-capability` of the operation; with https the ' +
+            'name begins with __Host-',
         },
         portal: {
           type: 'http',
@@ -132,6 +160,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'webhook-events': 'The log of sent events, by endpoint and result.',
   events: "Events: Payhook's own, and a platform's.",
   'event-types': 'The catalogue of event types.',
+  [WEBHOOKS]: 'The requests that your endpoints get.',
   account: 'The settings of the account.',
   me: 'The caller.',
   actors: 'The names of users, keys and applications.',

@@ -11,6 +11,7 @@ import { MAX_PAYLOAD_BYTES } from '../outbox/queue.ts';
 import { note } from '../people/audit/service.ts';
 import { filteredPublishing } from './filtered.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
+import { idIn, located } from './located.ts';
 
 /** A checked request, ready for its transaction. */
 export interface WriteRequest {
@@ -75,7 +76,7 @@ function publishing(db: Database, vault: Vault, route: SingleRoute | BatchRoute,
 
 function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
   const handle = async (tx: Tx, { id, input }: WriteRequest) => {
-    const reply = await route.handle({ ...input, tx });
+    const reply = located(route, input.params, await route.handle({ ...input, tx }));
     // a dry run changes nothing
     const isTrial = (input.query as { dry_run?: boolean }).dry_run === true;
     if (!route.unaudited && !isTrial) {
@@ -104,7 +105,7 @@ const fieldOf = (secret: Route['secret']) => (typeof secret === 'string' ? secre
 function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
   const ids = Object.values(params);
   if (ids.length > 0) return ids.join('/').slice(0, 200);
-  return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
+  return idIn(reply);
 }
 
 /** How the transactions of a batch route run: how many at once, and in which turn. */
@@ -125,7 +126,7 @@ const BATCH_BYTES = 1 << 21;
 function together(
   db: Database,
   vault: Vault,
-  { batch, secret }: BatchRoute,
+  { batch, secret, creates }: BatchRoute,
   { inFlight, inTurn }: Lane = { inFlight: 2, inTurn: (work) => work() },
 ): Ask {
   /** The locks that a request holds until its transaction ends. */
@@ -150,12 +151,15 @@ function together(
         db.transaction(
           async (tx) => {
             if (!isAlone && mayWait) await limitLockWaits(tx, LOCK_WAIT_MS);
-            return answerOnce(tx, requests, { vault, secretField: fieldOf(secret) }, (fresh) =>
-              batch.handle(
-                tx,
-                fresh.map(({ input, trace }) => ({ ...input, trace })),
-              ),
-            );
+            return answerOnce(tx, requests, { vault, secretField: fieldOf(secret) }, async (fresh) => {
+              const inputs = fresh.map(({ input, trace }) => ({ ...input, trace }));
+              const answers = await batch.handle(tx, inputs);
+              return answers.map((answer, index) =>
+                answer instanceof Failure
+                  ? answer
+                  : located({ creates }, inputs[index]?.params ?? {}, answer),
+              );
+            });
           },
           { single: isSingle },
         ),

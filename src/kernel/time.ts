@@ -56,7 +56,11 @@ export function formatInstant(ms: number): Timestamp {
 }
 
 /** The JSON schema of a text for `parseInstantOrDay`. */
-export const INSTANT_OR_DAY = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ].+)?$' };
+export const INSTANT_OR_DAY = {
+  title: 'InstantOrDay',
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ].+)?$',
+};
 
 /** A half-open range of time, from `from` until before `until`, in milliseconds since 1970. */
 export interface Span {

@@ -256,7 +256,7 @@ function noteEnd(tx: Tx, { requestId }: Caller, holder: Holder): Promise<void> {
     scopes: new Set(),
   };
   const target = idOf('grant', holder.grant_id);
-  return note(tx, principal, { action: 'revokeOAuthGrant', target, requestId });
+  return note(tx, principal, { action: 'deleteOAuthGrant', target, requestId });
 }
 
 async function newToken(

@@ -107,7 +107,7 @@ async function added(work: () => Promise<unknown>): Promise<Entry[]> {
 
 const requestId = ({ headers }: Pick<Answer, 'headers'>) => headers.get('payhook-request-id');
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'GET');
-/** They are recorded as endSession in the account of each session (people/memberships). */
+/** They are recorded as deleteSession in the account of each session (people/memberships). */
 const isOwnSession = ({ path }: Operation) => path.startsWith('/v2/me/sessions');
 const isUnaudited = (operationId: string) =>
   ROUTES.some((route) => route.kind === 'write' && route.operation === operationId && route.unaudited);
@@ -167,12 +167,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   });
   const destination = `${affiliates}/${affiliate.id}/destination`;
   await act('putAffiliateDestination', destination, { body: { type: 'other' } });
-  await act('removeAffiliateDestination', destination);
+  await act('deleteAffiliateDestination', destination);
   const tax = `${affiliates}/${affiliate.id}/tax-profile`;
   const address = { line1: '1 Main St', city: 'Boston' };
   const signed = { legal_type: 'person', legal_name: 'Ada', country: 'US', address };
   await act('putAffiliateTaxProfile', tax, { body: signed });
-  await act('removeAffiliateTaxProfile', tax);
+  await act('deleteAffiliateTaxProfile', tax);
   await act('exportUsTaxReport', `${affiliates}/reports/us-tax/export`);
   await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
   const passing = await act('createAffiliate', affiliates, {
@@ -191,7 +191,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   const schedule = await act('createPayoutSchedule', `${affiliates}/payout-schedules`, { body: rhythm });
   const atSchedule = `${affiliates}/payout-schedules/${schedule.id}`;
   await act('changePayoutSchedule', atSchedule, { body: { day: 2 } });
-  await act('removePayoutSchedule', atSchedule);
+  await act('deletePayoutSchedule', atSchedule);
   const commissions = `${affiliates}/commissions`;
   const sale = (id: string) => ({
     external_id: `${name}-${id}`,
@@ -255,7 +255,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   });
   const { body: back } = await world.api.get(`${payouts}/${payout.id}/affiliates/${affiliate.id}/returned`);
   await act(
-    'undoPayoutReturn',
+    'deletePayoutReturn',
     `${payouts}/${payout.id}/affiliates/${affiliate.id}/returned/${back.data[0].id}`,
   );
 
@@ -273,9 +273,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   const recovery = await act('recoverWebhookEndpoint', `${endpoints}/${endpoint.id}/recover`, {
     body: { since: '2020-01-01' },
   });
-  await act('cancelRecoveryOfWebhookEndpoint', `${endpoints}/${endpoint.id}/recoveries/${recovery.id}`);
+  await act('deleteRecoveryOfWebhookEndpoint', `${endpoints}/${endpoint.id}/recoveries/${recovery.id}`);
   const link = await act('createPortalLink', `${endpoints}/${endpoint.id}/portal-link`);
-  await act('revokePortalLink', `/v2/portal-links/${link?.id}`);
+  await act('deletePortalLink', `/v2/portal-links/${link?.id}`);
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
   await act('publishEventBatch', '/v2/events/batch', {
     body: { events: [{ type: 'order.created', data: {} }] },
@@ -295,12 +295,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('testAlertSettings', `/v2/alerts/test${of}`);
 
   const key = await act('createApiKey', '/v2/api-keys', { body: { name } });
-  await act('revokeApiKey', `/v2/api-keys/${key?.id}`);
+  await act('deleteApiKey', `/v2/api-keys/${key?.id}`);
   const invited = { email: `user-${name}@example.com`, name, role: 'viewer' };
   const user = await act('createUser', '/v2/users', { body: invited });
   await act('changeUser', `/v2/users/${user?.id}`, { body: { name: `${name} too` } });
   await act('resetUserPassword', `/v2/users/${user?.id}/reset-password`);
-  await act('removeUser', `/v2/users/${user?.id}`);
+  await act('deleteUser', `/v2/users/${user?.id}`);
   await act('eraseUser', `/v2/users/${user?.id}/erase`);
   const applications = '/v2/oauth-applications';
   const application = await act('createOAuthApplication', applications, {
@@ -317,8 +317,8 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   // created by others
   const { grant_id, user_id } = await makeGrant(world, world.api);
   const { body: sessions } = await world.api.get(`/v2/sessions?user_id=${user_id}`);
-  await act('endSession', `/v2/sessions/${sessions.data[0].id}`);
-  await act('revokeOAuthGrant', `/v2/oauth-grants/${grant_id}`);
+  await act('deleteSession', `/v2/sessions/${sessions.data[0].id}`);
+  await act('deleteOAuthGrant', `/v2/oauth-grants/${grant_id}`);
   return { done, expected };
 }
 
@@ -464,7 +464,7 @@ test('the log records when an application is granted access, loses it, and uses 
   expect(granted).toEqual([
     { actor_kind: 'user', actor_id: owner.id, action: 'grantOAuthApplication', ...user },
   ]);
-  const ended = { actor_kind: 'application', actor_id: client_id, action: 'revokeOAuthGrant', ...user };
+  const ended = { actor_kind: 'application', actor_id: client_id, action: 'deleteOAuthGrant', ...user };
   const { refresh_token: token } = await tokensFor(world, owner, application);
   const give = () => postForm(world.url, '/oauth/revoke', { client_id, client_secret, token });
   expect(await added(give)).toEqual([ended]);

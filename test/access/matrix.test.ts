@@ -470,8 +470,8 @@ describe('the description says who may use an operation', () => {
     const forPeople = OPERATIONS.filter(({ access }) => !access.key).map(({ operationId }) => operationId);
     expect(forPeople.toSorted()).toEqual([
       'approvePayout',
-      'endOtherSessions',
-      'endOwnSession',
+      'deleteOtherSessions',
+      'deleteOwnSession',
       'listOwnSessions',
       'rejectPayout',
     ]);

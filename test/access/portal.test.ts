@@ -31,7 +31,7 @@ const BY_PATH = [
   'recoverWebhookEndpoint',
   'listRecoveriesOfWebhookEndpoint',
   'getRecoveryOfWebhookEndpoint',
-  'cancelRecoveryOfWebhookEndpoint',
+  'deleteRecoveryOfWebhookEndpoint',
   'listEventsOfWebhookEndpoint',
   'getEventOfWebhookEndpoint',
   'retryEventOfWebhookEndpoint',
@@ -403,7 +403,7 @@ describe('a link', () => {
   });
 
   test('is created by owners and keys only: not by members, and not by a portal', async () => {
-    const asks: Operation[] = ofNames(['createPortalLink', 'listPortalLinks', 'revokePortalLink']);
+    const asks: Operation[] = ofNames(['createPortalLink', 'listPortalLinks', 'deletePortalLink']);
     expect(asks).toHaveLength(3);
     const member = await memberOf(world.api, 'member');
     for (const ask of asks) {

@@ -61,7 +61,7 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   await show('listUsers', { query: { status: 'active' } });
   const passing = await world.api.post('/v2/affiliates', { email: 'ida@example.com', name_first: 'Ida' });
   await show('eraseAffiliate', { path: { affiliate_id: passing.body.id } });
-  await show('removeUser', { path: { user_id: other.body.id } });
+  await show('deleteUser', { path: { user_id: other.body.id } });
   await show('eraseUser', { path: { user_id: other.body.id } });
   const { data: sessions } = await show('listSessions', { query: { user_id: mary.id } });
   await show('listAuditLog', { query: { action: 'completePayout', per_page: 1 } });
@@ -69,13 +69,13 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   const second = browserAt(world.url);
   const signIn = { email: 'mary@example.com', password: PASSWORD };
   await second.submit('/sign-in', signIn, { 'user-agent': BROWSER });
-  await show('endSession', { path: { session_id: sessions[0].id } });
+  await show('deleteSession', { path: { session_id: sessions[0].id } });
   await browserAt(world.url).submit('/sign-in', signIn, { 'user-agent': PHONE });
   const as = { cookie: second.cookie() ?? '', csrf: await second.token() };
   const { data: own } = await show('listOwnSessions', { as });
   const { id } = own.find((each: { is_current: boolean }) => !each.is_current);
-  await show('endOwnSession', { path: { session_id: id }, as });
-  await show('endOtherSessions', { as });
+  await show('deleteOwnSession', { path: { session_id: id }, as });
+  await show('deleteOtherSessions', { as });
   return { ...as, id: mary.id };
 }
 
@@ -126,7 +126,7 @@ export async function applications(
     query: { status: 'active', application_id: application.id },
   });
   await show('getOAuthGrant', { path: { grant_id: grants[0].id } });
-  await show('revokeOAuthGrant', { path: { grant_id: grants[0].id } });
+  await show('deleteOAuthGrant', { path: { grant_id: grants[0].id } });
   const one = { application_id: application.id };
   await show('changeOAuthApplication', { path: one, body: { scopes: ['affiliates'] } });
   await show('getOAuthApplication', { path: one });

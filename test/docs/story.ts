@@ -56,7 +56,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
   const old = await world.api.post('/v2/api-keys', { name: 'trial' });
   await show('createApiKey', { headers: { 'Idempotency-Key': 'shop-key' }, body: { name: 'shop' } });
   await show('listApiKeys', { query: { status: 'active', sort: 'name' } });
-  await show('revokeApiKey', { path: { key_id: old.body.id } });
+  await show('deleteApiKey', { path: { key_id: old.body.id } });
   const program = await show('createProgram', { body: { name: 'Partners', hold_days: 14 } });
   await show('changeProgram', { path: { program_id: program.id }, body: { name: 'Partners 2026' } });
   await show('getProgram', { path: { program_id: program.id } });
@@ -94,7 +94,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
     },
   });
   await show('getAffiliateDestinations', { path: { affiliate_id: ada.id } });
-  await show('removeAffiliateDestination', {
+  await show('deleteAffiliateDestination', {
     path: { affiliate_id: ada.id },
     query: { currency: 'eur' },
   });
@@ -111,7 +111,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
     },
   });
   await show('getAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
-  await show('removeAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
+  await show('deleteAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
   await show('importAffiliates', {
     query: { dry_run: false },
     body:
@@ -347,7 +347,7 @@ async function portalAccess({ show }: Recorder, endpoint: string): Promise<void>
     body: { read_only: true, event_types: ['payout.*'] },
   });
   await show('listPortalLinks', { query: { status: 'unused', per_page: 1 } });
-  await show('revokePortalLink', { path: { link_id: id } });
+  await show('deletePortalLink', { path: { link_id: id } });
 }
 
 /** The shop has lost received events: they are sent again, and a mistaken recovery is cancelled. */
@@ -370,7 +370,7 @@ async function recovering(
   await unworked(async () => {
     const again = await world.api.post(`/v2/webhook-endpoints/${endpoint}/recover`, span);
     const path = { id: endpoint, recovery_id: again.body.id };
-    await show('cancelRecoveryOfWebhookEndpoint', { path });
+    await show('deleteRecoveryOfWebhookEndpoint', { path });
     await show('listRecoveriesOfWebhookEndpoint', { path: { id: endpoint }, query: { per_page: 1 } });
   });
 }
@@ -417,7 +417,7 @@ export async function afterwards(
     amount: 1,
   });
   const back = await show('listPayoutReturns', { path: line });
-  await show('undoPayoutReturn', { path: { ...line, return_id: back.data[0].id } });
+  await show('deletePayoutReturn', { path: { ...line, return_id: back.data[0].id } });
   await show('refundOrder', {
     headers: { 'Idempotency-Key': 'refund-88' },
     body: { order_id: 'order-1042', external_id: 'refund-88', reason: 'sent back within the guarantee' },
@@ -438,7 +438,7 @@ export async function afterwards(
   await show('getPayoutSchedule', ofMonthly);
   await show('listPayoutSchedules', { query: { sort: 'name' } });
   await show('changePayoutSchedule', { ...ofMonthly, body: { day: 15 } });
-  await show('removePayoutSchedule', ofMonthly);
+  await show('deletePayoutSchedule', ofMonthly);
   const year = { year: paidAt.slice(0, 4) };
   await show('getUsTaxReport', { query: year });
   await show('listUsTaxReport', { query: year });

@@ -370,7 +370,7 @@ describe('the merchant', () => {
       );
       expect(audit).toEqual([
         { action: 'grantOAuthApplication', actor_kind: 'user' },
-        { action: 'revokeOAuthGrant', actor_kind: 'key' },
+        { action: 'deleteOAuthGrant', actor_kind: 'key' },
       ]);
     } finally {
       await other.close();

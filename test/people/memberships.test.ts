@@ -277,7 +277,7 @@ describe('a member of two accounts', () => {
     expect((await shopBrowser.call('DELETE', `/v2/me/sessions/${session}`)).status).toBe(204);
     expect(await isSignedIn(agencyBrowser)).toBe(false);
     const entries = async (api: Api, id: string) =>
-      (await api.get(`/v2/audit-log?actor_id=${id}&action=endSession`)).body.data.length;
+      (await api.get(`/v2/audit-log?actor_id=${id}&action=deleteSession`)).body.data.length;
     expect([await entries(shop, inShop), await entries(agency, inAgency)]).toEqual([0, 1]);
   });
 });

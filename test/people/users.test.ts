@@ -306,7 +306,7 @@ test('the audit log shows who signed in and out, and every change of passwords',
     'signIn',
     'changePassword',
     'signIn',
-    'endSession',
+    'deleteSession',
     'resetPassword',
   ]);
   for (const entry of log.body.data) {

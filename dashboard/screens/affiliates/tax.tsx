@@ -94,7 +94,7 @@ function Document({ name }: { name: string | null }) {
 function Remove({ affiliate, onClose }: { affiliate: AffiliateWithBalance; onClose: () => void }) {
   return (
     <ConfirmEnd
-      operation="removeAffiliateTaxProfile"
+      operation="deleteAffiliateTaxProfile"
       input={{ path: [affiliate.id] }}
       title={tax.removal.title(nameOf(affiliate))}
       action={texts.remove}

@@ -136,7 +136,7 @@ function Returns({
         <ConfirmEnd
           title={texts.undoTitle}
           action={texts.undo}
-          operation="undoPayoutReturn"
+          operation="deletePayoutReturn"
           input={{ path: [payout.id, line.affiliate_id, undoing] }}
           done={texts.undoDone}
           onClose={stop}

@@ -174,7 +174,7 @@ function Remove({
   onClose: () => void;
   onGone: () => void;
 }) {
-  const removal = useWrite('removePayoutSchedule');
+  const removal = useWrite('deletePayoutSchedule');
   const remove = () =>
     removal.mutate(
       { path: [id] },

@@ -75,7 +75,7 @@ function Revoke({ grant, onClose }: { grant: OAuthGrant; onClose: () => void }) 
   const { id, application_name: name, scopes } = grant;
   return (
     <ConfirmEnd
-      operation="revokeOAuthGrant"
+      operation="deleteOAuthGrant"
       input={{ path: [id] }}
       title={texts.revokeTitle(name)}
       action={texts.revokeTitle(name)}

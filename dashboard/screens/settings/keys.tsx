@@ -154,7 +154,7 @@ function Revoke({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const { id, name, hint, last_used_at } = apiKey;
   return (
     <ConfirmEnd
-      operation="revokeApiKey"
+      operation="deleteApiKey"
       input={{ path: [id] }}
       title={texts.revokeTitle(name)}
       action={texts.revokeLabel(name)}

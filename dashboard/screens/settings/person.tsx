@@ -89,7 +89,7 @@ function Inside({ user }: { user: User }) {
 function Remove({ user: { id, name }, onClose }: { user: User; onClose: () => void }) {
   return (
     <ConfirmEnd
-      operation="removeUser"
+      operation="deleteUser"
       input={{ path: [id] }}
       title={texts.remove(name)}
       action={texts.remove(name)}

@@ -159,7 +159,7 @@ function OwnSessions({ isInSeveral }: { isInSeveral: boolean }) {
       )}
       {ending === 'others' && (
         <ConfirmEnd
-          operation="endOtherSessions"
+          operation="deleteOtherSessions"
           input={{}}
           title={texts.endOthers}
           action={texts.endOthers}
@@ -171,7 +171,7 @@ function OwnSessions({ isInSeveral }: { isInSeveral: boolean }) {
       )}
       {ending !== null && ending !== 'others' && (
         <ConfirmEnd
-          operation="endOwnSession"
+          operation="deleteOwnSession"
           input={{ path: [ending.id] }}
           title={texts.endLabel(browserName(ending.user_agent))}
           action={texts.endLabel(browserName(ending.user_agent))}

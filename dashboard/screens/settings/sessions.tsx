@@ -78,7 +78,7 @@ export function Sessions({
 }
 
 function End({ session, name, onClose }: { session: Session; name: string; onClose: () => void }) {
-  const ending = useWrite('endSession');
+  const ending = useWrite('deleteSession');
   const done = () => {
     toast(texts.ended);
     onClose();

@@ -217,7 +217,7 @@ function Make({
 function Revoke({ link: { id, status }, onClose }: { link: PortalLink; onClose: () => void }) {
   return (
     <ConfirmEnd
-      operation="revokePortalLink"
+      operation="deletePortalLink"
       input={{ path: [id] }}
       title={texts.revokeTitle}
       action={texts.revokeTitle}

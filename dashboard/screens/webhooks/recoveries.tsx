@@ -109,7 +109,7 @@ function Progress({ recovery: { filters, processed_until, status } }: { recovery
 }
 
 function Cancel({ recovery, onClose }: { recovery: WebhookRecovery; onClose: () => void }) {
-  const cancelling = useWrite('cancelRecoveryOfWebhookEndpoint');
+  const cancelling = useWrite('deleteRecoveryOfWebhookEndpoint');
   const done = () => {
     toast(texts.cancelled);
     onClose();

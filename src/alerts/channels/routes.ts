@@ -26,6 +26,7 @@ export const create = writeRoute({
     'those of webhook endpoints.',
   body: alertChannelInput,
   returns: { 201: newAlertChannel },
+  creates: '/v2/alert-channels/{channel_id}',
   errors: ['invalid_url', 'too_many_channels'],
   secret: 'secret',
   handle: async ({ tx, account, env: { vault, addresses }, body }) =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { METADATA_RULE } from '../../contract/schemas.ts';
+import { INSTANT_OR_DAY, INSTANT_OR_DAY_RULE } from '../../kernel/time.ts';
 import { MEANINGS } from './meanings.ts';
 
 type Json = Record<string, unknown>;
@@ -29,6 +30,18 @@ const VALUE_SCHEMAS: Readonly<Record<string, Json>> = {
     pattern: '^[A-Za-z]{3}$',
     description: 'ISO 4217: in lower case in responses and events, in any case in requests',
     examples: ['usd'],
+  },
+  Day: {
+    type: 'string',
+    format: 'date',
+    description: 'YYYY-MM-DD, from 1970 to 2999: a day in the time zone of the account',
+    examples: ['2026-09-15'],
+  },
+  InstantOrDay: {
+    type: 'string',
+    pattern: INSTANT_OR_DAY.pattern,
+    description: INSTANT_OR_DAY_RULE,
+    examples: ['2026-09-15'],
   },
 };
 

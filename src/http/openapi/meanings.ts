@@ -196,6 +196,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   unchanged: 'How many records were stored before with the same content.',
   dialect: 'How the file is written.',
   separator: 'The character between columns.',
+  mapping: 'The field of each column.',
   line_end: 'The characters at the end of a line.',
   decimal: 'The decimal sign of amounts.',
   dates: 'The order of day, month and year.',

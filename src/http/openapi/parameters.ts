@@ -46,6 +46,17 @@ const PAYOUT_OR_CURRENT: Json = {
   schema: { type: 'string', pattern: '^(po_[0-9a-f]{32}|current)$' },
 };
 
+/** The meaning of parameters of queries whose schema does not say it, by name. */
+const IN_QUERIES: Readonly<Record<string, string>> = {
+  currency: 'the currency of the amounts',
+  kind: 'what the file has',
+  encoding: 'how bytes are written as text; guessed by default',
+  separator: 'the character between columns; guessed by default',
+  dry_run: 'only checks the file, and stores nothing',
+  partial: 'stores the good lines although others are bad',
+  accept_guesses: 'imports although the meaning of columns or values was guessed',
+};
+
 /** The parameters of an operation: in its path, its query and its headers. */
 export function parametersOf(route: Route): Json[] {
   return [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
@@ -66,7 +77,7 @@ function queryParameters({ query, list }: Route): Json[] {
     required?: readonly string[];
   };
   const own = Object.entries(properties).map(([name, property]) => {
-    const { description, ...schema } = property as Json;
+    const { description = IN_QUERIES[name], ...schema } = property as Json;
     return {
       name,
       in: 'query',

@@ -76,7 +76,8 @@ function successesOf(route: Route): [string, Json][] {
   const successes = Object.entries(route.returns).map(([status, schema]): [string, Json] => {
     const more: readonly HeaderName[] =
       typeof schema === 'string' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];
-    const names = [...new Set([...sent, ...more])];
+    const place: readonly HeaderName[] = status === '201' && route.creates !== undefined ? ['Location'] : [];
+    const names = [...new Set([...sent, ...place, ...more])];
     return [
       status,
       {

@@ -39,7 +39,7 @@ export function withSharedParts(described: Json): Json {
   );
   const examples = sharedExamples(operations);
   const complete = (response: Response) =>
-    withRefusalExample(withReferences(examples.placed(response), headers));
+    withRefusalExample(withReferences(withBeginnings(examples.placed(response)), headers));
   const parameters = sharing(
     'parameters',
     operations.flatMap((operation) => operation.parameters.map((each) => [nameOfParameter(each), each])),
@@ -57,7 +57,7 @@ export function withSharedParts(described: Json): Json {
   });
   const sections = {
     headers,
-    parameters: parameters.components,
+    parameters: { ...(components.parameters as Json), ...parameters.components },
     responses: responses.components,
     examples: examples.components,
   };
@@ -181,6 +181,23 @@ function withEqualExamples(operation: Operation): Operation {
     return isEqual ? { ...response, content: { 'application/json': recorded } } : response;
   };
   return { ...operation, responses: mapped(responses, completed) };
+}
+
+/** The beginnings of files that are not recorded as examples, because they have several types. */
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  'application/pdf': '%PDF-1.7',
+  'application/xml': '<?xml version="1.0" encoding="UTF-8"?>',
+  'text/html': '<!doctype html>',
+};
+
+/** A response whose files have an example. */
+function withBeginnings(response: Response): Response {
+  if (!response.content) return response;
+  const content = Object.entries(response.content).map(([type, media]) => {
+    const hasExample = 'example' in media || 'examples' in media || !(type in BEGINNINGS);
+    return [type, hasExample ? media : { ...media, example: BEGINNINGS[type] }];
+  });
+  return { ...response, content: Object.fromEntries(content) };
 }
 
 /** A refusal with the recorded example, or one of its last reason, which is the most special. */

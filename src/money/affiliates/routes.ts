@@ -61,6 +61,7 @@ export const create = writeRoute({
     'If the affiliate exists, the answer is a 409 whose `Location` is the affiliate with that e-mail address or external_id.',
   body: newAffiliate,
   returns: { 201: affiliate },
+  creates: '/v2/affiliates/{affiliate_id}',
   errors: ['duplicate_email', 'duplicate_external_id'],
   locatesDuplicates: true,
   handle: async ({ tx, account, body }) => created(await createAffiliate(tx, account, body)),
@@ -152,6 +153,7 @@ export const put = writeRoute({
     'create one affiliate. An e-mail address of another affiliate is a 409.',
   body: namedAffiliateChange,
   returns: { 200: affiliate, 201: affiliate },
+  creates: '/v2/affiliates/{affiliate_id}',
   errors: ['duplicate_email'],
   locatesDuplicates: true,
   handle: async ({ tx, account, params, body }) => {

@@ -1,11 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { amount, currencyCode, currencyInput, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import {
+  amount,
+  currencyCode,
+  currencyInput,
+  dayInQuery,
+  nullable,
+  strict,
+  timestamp,
+} from '../../contract/schemas.ts';
 
 export const INTERVALS = ['day', 'week', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
-const day = (description: string) =>
-  Type.Optional(Type.String({ description: `a day YYYY-MM-DD: ${description}`, examples: ['2026-01-01'] }));
 /** The parameters of a series. */
 export const commissionAnalyticsQuery = strict({
   interval: Type.Optional(
@@ -13,10 +19,10 @@ export const commissionAnalyticsQuery = strict({
       description: 'the length of a bucket; a week begins on Monday. Default month',
     }),
   ),
-  from: day(
+  from: dayInQuery(
     'the series begins with the interval that contains this day. Default: 30 days, 12 weeks or 12 months',
   ),
-  to: day('the series ends with the interval that contains this day. Default today'),
+  to: dayInQuery('the series ends with the interval that contains this day. Default today'),
   currency: Type.Optional(currencyInput),
   program_id: Type.Optional(
     Type.String({ description: 'only commissions of this program', examples: ['3'] }),

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { newSchema, recordColumns, recordProperties } from '../../contract/fields.ts';
 import { columnsOf } from '../../contract/records.ts';
-import { amount, badLine, currencyCode, strict } from '../../contract/schemas.ts';
+import { amount, badLine, currencyCode, eitherOf, strict } from '../../contract/schemas.ts';
 import type { CommissionId, PayoutId } from '../../kernel/ids.ts';
 import { ADJUSTMENT_FIELDS, COMMISSION_FIELDS } from './fields.ts';
 
@@ -15,7 +15,13 @@ export const record = columnsOf(commission, recordColumns(COMMISSION_FIELDS, 'c'
 export const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
 
 /** The input for a new commission. */
-export const newCommission = newSchema(COMMISSION_FIELDS, { title: 'CommissionInput' });
+export const newCommission = eitherOf(newSchema(COMMISSION_FIELDS, { title: 'CommissionInput' }), {
+  alternatives: [
+    { title: 'CommissionByAffiliateId', needs: ['affiliate_id'] },
+    { title: 'CommissionByAffiliateExternalId', needs: ['affiliate_external_id'] },
+    { title: 'CommissionByAffiliateEmail', needs: ['affiliate_email'] },
+  ],
+});
 export type NewCommission = Static<typeof newCommission>;
 
 /** The input for an adjustment. */

@@ -36,6 +36,7 @@ export const create = writeRoute({
   description: `\`external_id\` is unique: sending the same content again answers 200 with the stored record. ${amountHelp}`,
   body: newCommission,
   returns: { 201: commission, 200: commission },
+  creates: '/v2/affiliates/commissions/{commission_id}',
   errors: [...inputErrors, 'duplicate_external_id', 'amount_too_large'],
   unaudited: true,
   handle: async ({ tx, account, body }) => {
@@ -76,6 +77,7 @@ export const adjust = writeRoute({
     'A commission of type adjustment, exempt from the hold; a negative one is taken from the next payout.',
   body: newAdjustment,
   returns: { 201: commission, 200: commission },
+  creates: '/v2/affiliates/commissions/{commission_id}',
   errors: [
     'resource_missing',
     'invalid_amount',

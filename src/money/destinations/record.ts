@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { newSchema, recordColumns, recordProperties } from '../../contract/fields.ts';
+import { alternativesByType, newSchema, recordColumns, recordProperties } from '../../contract/fields.ts';
 import { columnsOf } from '../../contract/records.ts';
-import { currencyInput, strict } from '../../contract/schemas.ts';
+import { currencyInput, eitherOf, strict } from '../../contract/schemas.ts';
+import { DESTINATION_TYPES } from '../../terms/payments.ts';
 import { DESTINATION_FIELDS } from './fields.ts';
 
 /** Where an affiliate is paid. The number of a bank account is shown by its last four characters only. */
@@ -26,7 +27,14 @@ export const destinations = strict(
 export type Destinations = Static<typeof destinations>;
 
 /** The input of a destination. `check.ts` says which fields each type takes. */
-export const newDestination = newSchema(DESTINATION_FIELDS);
+export const newDestination = eitherOf(
+  newSchema(DESTINATION_FIELDS),
+  alternativesByType(
+    DESTINATION_FIELDS,
+    DESTINATION_TYPES,
+    (type) => `${type[0]?.toUpperCase()}${type.slice(1)}Destination`,
+  ),
+);
 export type NewDestination = Static<typeof newDestination>;
 
 /** Which of an affiliate's destinations. */

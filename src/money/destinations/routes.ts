@@ -38,14 +38,14 @@ export const put = writeRoute({
 });
 
 export const remove = writeRoute({
-  operation: 'removeAffiliateDestination',
+  operation: 'deleteAffiliateDestination',
   method: 'DELETE',
   path,
   scope: 'affiliates',
   needs: 'write',
-  summary: 'Remove where an affiliate is paid',
+  summary: 'Delete where an affiliate is paid',
   description:
-    'Removes the destination for `currency`, or the one for all currencies. Without any the affiliate is paid as its ' +
+    'Deletes the destination for `currency`, or the one for all currencies. Without any the affiliate is paid as its ' +
     '`payout_method` and `paypal_email` say. Raises the revision of the unpaid payout.',
   query: ofCurrency,
   returns: { 204: null },

@@ -100,6 +100,7 @@ const dialect = strict(
 );
 
 const mapping = Type.Record(Type.String(), Type.Union([Type.String(), strict({ constant: Type.String() })]), {
+  title: 'ColumnMapping',
   description: 'column to field, or to `ignore`; field to a constant',
 });
 

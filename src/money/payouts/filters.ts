@@ -122,7 +122,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     type: 'text',
     operators: ['eq', 'in'],
     rule: 'an ISO 4217 currency code',
-    schema: { type: 'string', pattern: '^[A-Za-z]{3}$' },
+    schema: { title: 'Currency', type: 'string' },
     read: (value) => (typeof value === 'string' ? normalizeCurrency(value) : null),
   },
   total: {

@@ -79,6 +79,7 @@ export const create = writeRoute({
   body: selection,
   bodyOptional: true,
   returns: { 201: payout },
+  creates: '/v2/affiliates/payouts/{payout_id}',
   errors: [...filterErrors, 'current_payout_exists', 'nothing_to_pay', 'amount_too_large'],
   handle: async ({ tx, principal, body }) => {
     const user = await personBehind(tx, principal.account, principal);

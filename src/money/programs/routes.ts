@@ -41,6 +41,7 @@ export const create = writeRoute({
   summary: 'Create a program',
   body: newProgram,
   returns: { 201: program },
+  creates: '/v2/affiliates/programs/{program_id}',
   errors: ['duplicate_name'],
   handle: async ({ tx, account, body }) => created(await uniqueName(insertProgram(tx, account, body))),
 });

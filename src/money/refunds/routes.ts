@@ -31,6 +31,7 @@ export const refundOne = writeRoute({
     'take the rest and say `capped`. Idempotent by `external_id`.',
   body: refundOfOne,
   returns: { 201: commissionRefund, 200: commissionRefund },
+  creates: '/v2/affiliates/refunds/{refund_id}',
   errors,
   handle: async ({ tx, account, params, body }) =>
     reply(await refundCommission(tx, account, params.commission_id, body)),
@@ -51,6 +52,7 @@ export const refundByOrder = writeRoute({
     'refund, or a line of it, is `waiting`.',
   body: orderRefund,
   returns: { 201: refund, 200: refund },
+  creates: '/v2/affiliates/refunds/{refund_id}',
   errors: [
     'duplicate_external_id',
     'refund_exceeds_rest',

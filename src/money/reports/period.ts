@@ -1,17 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { strict } from '../../contract/schemas.ts';
+import { dayInQuery, strict } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { parseDay, parseDayIn, type Span } from '../../kernel/time.ts';
 
-const day = (description: string) =>
-  Type.Optional(Type.String({ description: `a day YYYY-MM-DD: ${description}`, examples: ['2026-01-01'] }));
-
 /** The period of a report: a year, or the days from one to another, both included. A missing bound is open. */
 export const period = strict({
   year: Type.Optional(Type.String({ description: 'four digits, 1970 to 2999', examples: ['2026'] })),
-  from: day('the first day'),
-  to: day('the last day'),
+  from: dayInQuery('the first day'),
+  to: dayInQuery('the last day'),
 });
 export type PeriodInput = Static<typeof period>;
 

@@ -81,7 +81,7 @@ const all = (): Sql => sql`true`;
 /** Bounds of the period. They do not filter rows: a row sums what moved within them. */
 const day: Filter = {
   rule: 'a day YYYY-MM-DD, from 1970 to 2999',
-  schema: { type: 'string', format: 'date' },
+  schema: { title: 'Day', type: 'string' },
   condition: (value) => (parseDay(value) === null ? null : all()),
 };
 const year: Filter = {

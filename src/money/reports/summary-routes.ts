@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ok, readRoute } from '../../contract/route.ts';
-import { strict } from '../../contract/schemas.ts';
+import { dayInQuery, strict } from '../../contract/schemas.ts';
 import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
 import { MAKE_PAPER, PAPER_FORMATS } from '../../papers/tasks.ts';
 import { csvReply } from '../files/csv-export.ts';
@@ -18,8 +18,8 @@ const query = {
     `a month, quarter or year such as 2026-07, 2026-Q3, 2026, or ${RELATIVE_PERIODS.join(', ')}. Default this_month`,
     '2026-Q3',
   ),
-  from: text('instead of a period, a day YYYY-MM-DD: the first day', '2026-07-01'),
-  to: text('a day YYYY-MM-DD: the last day', '2026-09-30'),
+  from: dayInQuery('instead of a period: the first day'),
+  to: dayInQuery('the last day'),
   by: Type.Optional(
     Type.Enum([...GROUPINGS], {
       description: 'what the rows are of. Default currency',

@@ -46,12 +46,12 @@ export const list = readRoute({
 });
 
 export const undo = writeRoute({
-  operation: 'undoPayoutReturn',
+  operation: 'deletePayoutReturn',
   method: 'DELETE',
   path: `${path}/{return_id}`,
   scope: 'affiliates',
   needs: 'write',
-  summary: 'Undo a return',
+  summary: 'Delete a return',
   description:
     'Undoes a return booked by mistake, as long as its money was not paid again. Its adjustment is voided and leaves the ' +
     'unpaid payout. The record stays, with `undone_at`.',

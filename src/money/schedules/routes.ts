@@ -39,6 +39,7 @@ export const create = writeRoute({
     'unpaid, it creates none until its next due day, and `last_run` says why.',
   body: newSchedule,
   returns: { 201: schedule },
+  creates: '/v2/affiliates/payout-schedules/{schedule_id}',
   errors: [...filterErrors],
   handle: async ({ tx, principal, body }) => created(await createSchedule(tx, principal, body)),
 });
@@ -71,7 +72,7 @@ export const change = writeRoute({
 });
 
 export const remove = writeRoute({
-  operation: 'removePayoutSchedule',
+  operation: 'deletePayoutSchedule',
   method: 'DELETE',
   path: one,
   scope: 'affiliates',

@@ -36,12 +36,12 @@ export const put = writeRoute({
 });
 
 export const remove = writeRoute({
-  operation: 'removeAffiliateTaxProfile',
+  operation: 'deleteAffiliateTaxProfile',
   method: 'DELETE',
   path,
   scope: 'affiliates',
   needs: 'write',
-  summary: 'Remove who an affiliate is to a tax office',
+  summary: 'Delete who an affiliate is to a tax office',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {

@@ -29,6 +29,7 @@ export const create = writeRoute({
   description: 'Merchants of this server can then grant it access. Its secret is shown in this answer only.',
   body: applicationInput,
   returns: { 201: newApplication },
+  creates: '/v2/oauth-applications/{application_id}',
   errors: ['invalid_redirect_uri'],
   secret: 'client_secret',
   handle: async ({ tx, account, body }) => created(await createApplication(tx, account, body)),

@@ -25,12 +25,12 @@ export const get = readRoute({
 });
 
 export const revoke = writeRoute({
-  operation: 'revokeOAuthGrant',
+  operation: 'deleteOAuthGrant',
   method: 'DELETE',
   path: '/v2/oauth-grants/{grant_id}',
   needs: 'people',
-  summary: 'Revoke a grant',
-  description: 'Its tokens stop working at once, on every server process.',
+  summary: 'Delete a grant',
+  description: 'Revokes it: its tokens stop working at once, on every server process.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {

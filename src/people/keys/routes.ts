@@ -32,12 +32,12 @@ export const create = writeRoute({
 });
 
 export const revoke = writeRoute({
-  operation: 'revokeApiKey',
+  operation: 'deleteApiKey',
   method: 'DELETE',
   path: '/v2/api-keys/{key_id}',
   needs: 'people',
-  summary: 'Revoke an API key',
-  description: 'It stops working at once, on every server process.',
+  summary: 'Delete an API key',
+  description: 'Revokes it: it stops working at once, on every server process. The record stays.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {

@@ -16,12 +16,12 @@ export const list = readRoute({
 });
 
 export const end = writeRoute({
-  operation: 'endSession',
+  operation: 'deleteSession',
   method: 'DELETE',
   path: '/v2/sessions/{session_id}',
   needs: 'people',
-  summary: 'End a session',
-  description: 'It ends at once, on every server process.',
+  summary: 'Delete a session',
+  description: 'Signs the user out at once, on every server process.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {
@@ -43,11 +43,11 @@ export const listOwn = readRoute({
 });
 
 export const endOwn = writeRoute({
-  operation: 'endOwnSession',
+  operation: 'deleteOwnSession',
   method: 'DELETE',
   path: '/v2/me/sessions/{session_id}',
   needs: 'self',
-  summary: 'End one of your sessions',
+  summary: 'Delete one of your sessions',
   description:
     'That browser is signed out at its next request. It may be a session in another of your accounts.',
   returns: { 204: null },
@@ -60,12 +60,12 @@ export const endOwn = writeRoute({
 });
 
 export const endOthers = writeRoute({
-  operation: 'endOtherSessions',
+  operation: 'deleteOtherSessions',
   method: 'DELETE',
   path: '/v2/me/sessions',
   needs: 'self',
-  summary: 'End your other sessions',
-  description: 'Every session of the signed-in person but the one of this request, in all their accounts.',
+  summary: 'Delete your other sessions',
+  description: 'Signs the person out of every session but the one of this request, in all their accounts.',
   returns: { 204: null },
   unaudited: true,
   handle: async ({ tx, principal, requestId }) => {

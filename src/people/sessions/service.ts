@@ -200,7 +200,7 @@ async function endSessionsFor(
   const ended = await revokeOwnSessions(tx, person, which);
   for (const { id, account, user, role } of ended) {
     const target = idOf('ses', id);
-    await note(tx, principalOf({ account, id: user, role }), { action: 'endSession', target, requestId });
+    await note(tx, principalOf({ account, id: user, role }), { action: 'deleteSession', target, requestId });
   }
   return ended.length;
 }

@@ -28,6 +28,7 @@ export const create = writeRoute({
     'one. The answer does not reveal which.',
   body: invitation,
   returns: { 201: newUser },
+  creates: '/v2/users/{user_id}',
   errors: ['duplicate_email', 'owner_required'],
   secret: 'invitation_url',
   handle: async ({ tx, principal, env, body }) =>
@@ -62,11 +63,11 @@ export const change = writeRoute({
 });
 
 export const remove = writeRoute({
-  operation: 'removeUser',
+  operation: 'deleteUser',
   method: 'DELETE',
   path: '/v2/users/{user_id}',
   needs: 'people',
-  summary: 'Remove a user',
+  summary: 'Delete a user',
   description:
     'Sessions in this account, links and grants end at once; other accounts of the same person are not affected. What ' +
     'the user did stays attributed to them: `getUser` still answers.',

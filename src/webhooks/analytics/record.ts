@@ -1,16 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { momentInQuery, nullable, strict, timestamp } from '../../contract/schemas.ts';
 
 export const INTERVALS = ['minute', 'hour', 'day'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
-const moment = (description: string) =>
-  Type.Optional(
-    Type.String({
-      description: `an RFC 3339 instant or a day YYYY-MM-DD: ${description}`,
-      examples: ['2026-01-01T08:00:00Z'],
-    }),
-  );
 /** The parameters of a series. */
 export const deliveryAnalyticsQuery = strict({
   interval: Type.Optional(
@@ -19,10 +12,10 @@ export const deliveryAnalyticsQuery = strict({
         'of a bucket; minutes and hours are in UTC, days in the time zone of the account. Default hour',
     }),
   ),
-  from: moment(
+  from: momentInQuery(
     'the series begins with the interval that contains this. Default: 60 minutes, 24 hours or 30 days',
   ),
-  to: moment('the series ends with the interval that contains this. Default now'),
+  to: momentInQuery('the series ends with the interval that contains this. Default now'),
   webhook_endpoint_id: Type.Optional(
     Type.String({
       description: 'only deliveries to this endpoint, which may be deleted',

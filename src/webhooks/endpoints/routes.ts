@@ -65,6 +65,7 @@ export const create = writeRoute({
   description: 'Events from now on are sent there. The answer shows the secret that signs them.',
   body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
+  creates: '/v2/webhook-endpoints/{id}',
   errors: [...REFUSED_SETTINGS, 'too_many_endpoints'],
   secret: 'secret',
   handle: async ({ tx, body, env, ...caller }) =>
@@ -188,6 +189,7 @@ export const test = writeRoute({
   body: testEvent,
   bodyOptional: true,
   returns: { 201: webhookEvent },
+  creates: '/v2/webhook-endpoints/{id}/events/{event_id}',
   errors: ['resource_missing', 'endpoint_disabled', 'invalid_event_type', 'payload_too_large'],
   handle: async ({ tx, params, json, body, ...caller }) =>
     created(

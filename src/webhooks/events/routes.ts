@@ -56,6 +56,7 @@ export const publish = batchRoute({
   passesOn: 'data',
   body: newEvent,
   returns: { 200: event, 201: event },
+  creates: '/v2/events/{event_id}',
   errors: [
     'invalid_event_type',
     'reserved_event_type',

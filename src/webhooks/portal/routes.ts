@@ -35,13 +35,13 @@ export const list = readRoute({
 });
 
 export const revoke = writeRoute({
-  operation: 'revokePortalLink',
+  operation: 'deletePortalLink',
   method: 'DELETE',
   path: '/v2/portal-links/{link_id}',
   needs: 'own',
-  summary: 'Revoke a portal link',
+  summary: 'Delete a portal link',
   description:
-    'The link can no longer be opened, and a portal that it opened ends at once, on every server process.',
+    'Revokes it: the link can no longer be opened, and a portal that it opened ends at once, on every server process.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {

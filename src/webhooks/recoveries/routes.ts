@@ -19,6 +19,7 @@ export const recover = writeRoute({
     'at a time. A token without the scope affiliates must list `types` without those of payouts, commissions, affiliates and imports.',
   body: recoveryRequest,
   returns: { 201: webhookRecovery },
+  creates: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
   errors: [
     'resource_missing',
     'endpoint_disabled',
@@ -58,14 +59,15 @@ export const get = readRoute({
 });
 
 export const cancel = writeRoute({
-  operation: 'cancelRecoveryOfWebhookEndpoint',
+  operation: 'deleteRecoveryOfWebhookEndpoint',
   method: 'DELETE',
   path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
   scope: 'webhooks',
   needs: 'webhooks',
   portal: 'path',
-  summary: 'Cancel a recovery',
-  description: 'It queues nothing more, but events that are already queued are still sent. The record stays.',
+  summary: 'Delete a recovery',
+  description:
+    'Cancels it: it queues nothing more, but events that are already queued are still sent. The record stays.',
   returns: { 204: null },
   errors: ['resource_missing', 'recovery_ended'],
   handle: async ({ tx, account, params }) => {

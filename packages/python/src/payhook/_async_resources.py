@@ -332,7 +332,7 @@ class AsyncPayouts:
         return_id: str,
         **options: Unpack[CallOptions],
     ) -> None:
-        """Undo a return. Undoes a return booked by mistake, as long as its money was not paid again. Its
+        """Delete a return. Undoes a return booked by mistake, as long as its money was not paid again. Its
         adjustment is voided and leaves the unpaid payout. The record stays, with `undone_at`.
         """
         await self._calls.nothing(
@@ -965,7 +965,7 @@ class AsyncAffiliates:
         currency: str | None = None,
         **options: Unpack[CallOptions],
     ) -> None:
-        """Remove where an affiliate is paid. Removes the destination for `currency`, or the one for all
+        """Delete where an affiliate is paid. Deletes the destination for `currency`, or the one for all
         currencies. Without any the affiliate is paid as its `payout_method` and `paypal_email` say.
         Raises the revision of the unpaid payout.
         """
@@ -1010,7 +1010,7 @@ class AsyncAffiliates:
         )
 
     async def remove_tax_profile(self, affiliate_id: int, **options: Unpack[CallOptions]) -> None:
-        """Remove who an affiliate is to a tax office."""
+        """Delete who an affiliate is to a tax office."""
         await self._calls.nothing(
             "DELETE",
             ("/v2/affiliates/{affiliate_id}/tax-profile", affiliate_id),
@@ -1711,8 +1711,8 @@ class AsyncWebhookEndpoints:
         )
 
     async def cancel_recovery(self, id: str, recovery_id: str, **options: Unpack[CallOptions]) -> None:
-        """Cancel a recovery. It queues nothing more, but events that are already queued are still sent.
-        The record stays.
+        """Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are
+        still sent. The record stays.
         """
         await self._calls.nothing(
             "DELETE",
@@ -1811,8 +1811,8 @@ class AsyncPortalLinks:
         )
 
     async def revoke(self, link_id: str, **options: Unpack[CallOptions]) -> None:
-        """Revoke a portal link. The link can no longer be opened, and a portal that it opened ends at
-        once, on every server process.
+        """Delete a portal link. Revokes it: the link can no longer be opened, and a portal that it opened
+        ends at once, on every server process.
         """
         await self._calls.nothing("DELETE", ("/v2/portal-links/{link_id}", link_id), **options)
 
@@ -1973,15 +1973,15 @@ class AsyncMe:
             **options,
         )
 
-    async def end_other_sessions(self, **options: Unpack[CallOptions]) -> None:
-        """End your other sessions. Every session of the signed-in person but the one of this request, in
-        all their accounts.
+    async def delete_other_sessions(self, **options: Unpack[CallOptions]) -> None:
+        """Delete your other sessions. Signs the person out of every session but the one of this request,
+        in all their accounts.
         """
         await self._calls.nothing("DELETE", ("/v2/me/sessions",), **options)
 
-    async def end_session(self, session_id: str, **options: Unpack[CallOptions]) -> None:
-        """End one of your sessions. That browser is signed out at its next request. It may be a session in
-        another of your accounts.
+    async def delete_session(self, session_id: str, **options: Unpack[CallOptions]) -> None:
+        """Delete one of your sessions. That browser is signed out at its next request. It may be a session
+        in another of your accounts.
         """
         await self._calls.nothing("DELETE", ("/v2/me/sessions/{session_id}", session_id), **options)
 
@@ -2163,7 +2163,9 @@ class AsyncApiKeys:
         return await self._calls.record("POST", ("/v2/api-keys",), body=body, **options)
 
     async def revoke(self, key_id: str, **options: Unpack[CallOptions]) -> None:
-        """Revoke an API key. It stops working at once, on every server process."""
+        """Delete an API key. Revokes it: it stops working at once, on every server process. The record
+        stays.
+        """
         await self._calls.nothing("DELETE", ("/v2/api-keys/{key_id}", key_id), **options)
 
 
@@ -2221,7 +2223,7 @@ class AsyncUsers:
         return await self._calls.record("PATCH", ("/v2/users/{user_id}", user_id), body=body, **options)
 
     async def delete(self, user_id: str, **options: Unpack[CallOptions]) -> None:
-        """Remove a user. Sessions in this account, links and grants end at once; other accounts of the
+        """Delete a user. Sessions in this account, links and grants end at once; other accounts of the
         same person are not affected. What the user did stays attributed to them: `getUser` still
         answers.
         """
@@ -2274,7 +2276,7 @@ class AsyncSessions:
         )
 
     async def end(self, session_id: str, **options: Unpack[CallOptions]) -> None:
-        """End a session. It ends at once, on every server process."""
+        """Delete a session. Signs the user out at once, on every server process."""
         await self._calls.nothing("DELETE", ("/v2/sessions/{session_id}", session_id), **options)
 
 
@@ -2427,7 +2429,7 @@ class AsyncOauthGrants:
         return await self._calls.record("GET", ("/v2/oauth-grants/{grant_id}", grant_id), **options)
 
     async def revoke(self, grant_id: str, **options: Unpack[CallOptions]) -> None:
-        """Revoke a grant. Its tokens stop working at once, on every server process."""
+        """Delete a grant. Revokes it: its tokens stop working at once, on every server process."""
         await self._calls.nothing("DELETE", ("/v2/oauth-grants/{grant_id}", grant_id), **options)
 
 

@@ -332,7 +332,7 @@ class Payouts:
         return_id: str,
         **options: Unpack[CallOptions],
     ) -> None:
-        """Undo a return. Undoes a return booked by mistake, as long as its money was not paid again. Its
+        """Delete a return. Undoes a return booked by mistake, as long as its money was not paid again. Its
         adjustment is voided and leaves the unpaid payout. The record stays, with `undone_at`.
         """
         self._calls.nothing(
@@ -939,7 +939,7 @@ class Affiliates:
         currency: str | None = None,
         **options: Unpack[CallOptions],
     ) -> None:
-        """Remove where an affiliate is paid. Removes the destination for `currency`, or the one for all
+        """Delete where an affiliate is paid. Deletes the destination for `currency`, or the one for all
         currencies. Without any the affiliate is paid as its `payout_method` and `paypal_email` say.
         Raises the revision of the unpaid payout.
         """
@@ -980,7 +980,7 @@ class Affiliates:
         )
 
     def remove_tax_profile(self, affiliate_id: int, **options: Unpack[CallOptions]) -> None:
-        """Remove who an affiliate is to a tax office."""
+        """Delete who an affiliate is to a tax office."""
         self._calls.nothing("DELETE", ("/v2/affiliates/{affiliate_id}/tax-profile", affiliate_id), **options)
 
     def adjust(
@@ -1663,8 +1663,8 @@ class WebhookEndpoints:
         )
 
     def cancel_recovery(self, id: str, recovery_id: str, **options: Unpack[CallOptions]) -> None:
-        """Cancel a recovery. It queues nothing more, but events that are already queued are still sent.
-        The record stays.
+        """Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are
+        still sent. The record stays.
         """
         self._calls.nothing(
             "DELETE",
@@ -1758,8 +1758,8 @@ class PortalLinks:
         )
 
     def revoke(self, link_id: str, **options: Unpack[CallOptions]) -> None:
-        """Revoke a portal link. The link can no longer be opened, and a portal that it opened ends at
-        once, on every server process.
+        """Delete a portal link. Revokes it: the link can no longer be opened, and a portal that it opened
+        ends at once, on every server process.
         """
         self._calls.nothing("DELETE", ("/v2/portal-links/{link_id}", link_id), **options)
 
@@ -1920,15 +1920,15 @@ class Me:
             **options,
         )
 
-    def end_other_sessions(self, **options: Unpack[CallOptions]) -> None:
-        """End your other sessions. Every session of the signed-in person but the one of this request, in
-        all their accounts.
+    def delete_other_sessions(self, **options: Unpack[CallOptions]) -> None:
+        """Delete your other sessions. Signs the person out of every session but the one of this request,
+        in all their accounts.
         """
         self._calls.nothing("DELETE", ("/v2/me/sessions",), **options)
 
-    def end_session(self, session_id: str, **options: Unpack[CallOptions]) -> None:
-        """End one of your sessions. That browser is signed out at its next request. It may be a session in
-        another of your accounts.
+    def delete_session(self, session_id: str, **options: Unpack[CallOptions]) -> None:
+        """Delete one of your sessions. That browser is signed out at its next request. It may be a session
+        in another of your accounts.
         """
         self._calls.nothing("DELETE", ("/v2/me/sessions/{session_id}", session_id), **options)
 
@@ -2100,7 +2100,9 @@ class ApiKeys:
         return self._calls.record("POST", ("/v2/api-keys",), body=body, **options)
 
     def revoke(self, key_id: str, **options: Unpack[CallOptions]) -> None:
-        """Revoke an API key. It stops working at once, on every server process."""
+        """Delete an API key. Revokes it: it stops working at once, on every server process. The record
+        stays.
+        """
         self._calls.nothing("DELETE", ("/v2/api-keys/{key_id}", key_id), **options)
 
 
@@ -2153,7 +2155,7 @@ class Users:
         return self._calls.record("PATCH", ("/v2/users/{user_id}", user_id), body=body, **options)
 
     def delete(self, user_id: str, **options: Unpack[CallOptions]) -> None:
-        """Remove a user. Sessions in this account, links and grants end at once; other accounts of the
+        """Delete a user. Sessions in this account, links and grants end at once; other accounts of the
         same person are not affected. What the user did stays attributed to them: `getUser` still
         answers.
         """
@@ -2206,7 +2208,7 @@ class Sessions:
         )
 
     def end(self, session_id: str, **options: Unpack[CallOptions]) -> None:
-        """End a session. It ends at once, on every server process."""
+        """Delete a session. Signs the user out at once, on every server process."""
         self._calls.nothing("DELETE", ("/v2/sessions/{session_id}", session_id), **options)
 
 
@@ -2355,7 +2357,7 @@ class OauthGrants:
         return self._calls.record("GET", ("/v2/oauth-grants/{grant_id}", grant_id), **options)
 
     def revoke(self, grant_id: str, **options: Unpack[CallOptions]) -> None:
-        """Revoke a grant. Its tokens stop working at once, on every server process."""
+        """Delete a grant. Revokes it: its tokens stop working at once, on every server process."""
         self._calls.nothing("DELETE", ("/v2/oauth-grants/{grant_id}", grant_id), **options)
 
 

@@ -1931,7 +1931,7 @@ class Import(TypedDict):
     dialect: ImportDialect
     """How the file is written."""
     mapping: dict[str, str | ImportMappingValue]
-    """Column to field, or to `ignore`; field to a constant."""
+    """The field of each column."""
     guessed: list[str]
     """What nobody had said, in words."""
     lines: int
@@ -2061,7 +2061,7 @@ class ImportMapping(TypedDict):
     columns: list[str]
     """Of the files it is for, in lower case."""
     mapping: dict[str, str | ImportMappingMappingValue]
-    """Column to field, or to `ignore`; field to a constant."""
+    """The field of each column."""
     settings: dict[str, str]
     """The other settings for such files."""
     updated_at: str
@@ -2083,7 +2083,7 @@ class ImportPreview(TypedDict):
     dialect: ImportDialect
     """How the file is written."""
     mapping: dict[str, str | ImportPreviewMappingValue]
-    """Column to field, or to `ignore`; field to a constant."""
+    """The field of each column."""
     workbook: ImportWorkbook | None
     """The sheets of the workbook; null for other files."""
     mapping_name: str | None
@@ -2158,7 +2158,7 @@ class ImportReport(TypedDict):
     dialect: ImportDialect
     """How the file is written."""
     mapping: dict[str, str | ImportReportMappingValue]
-    """Column to field, or to `ignore`; field to a constant."""
+    """The field of each column."""
     guessed: list[str]
     """What nobody had said, in words."""
     lines: int

@@ -1,0 +1,45 @@
+import java.lang.System;
+import java.util.List;
+import org.openapitools.client.ApiClient;
+import org.openapitools.client.api.AffiliatesApi;
+import org.openapitools.client.api.CommissionsApi;
+import org.openapitools.client.api.PayoutsApi;
+import org.openapitools.client.model.*;
+
+/** Ten calls through the client that openapi-generator generates. */
+public class Main {
+  public static void main(String[] args) throws Exception {
+    ApiClient client = new ApiClient().setBasePath(System.getenv("PAYHOOK_URL"));
+    client.setBearerToken(System.getenv("PAYHOOK_API_KEY"));
+    AffiliatesApi affiliates = new AffiliatesApi(client);
+    CommissionsApi commissions = new CommissionsApi(client);
+    PayoutsApi payouts = new PayoutsApi(client);
+    String email = "java@example.com";
+
+    Affiliate affiliate = affiliates.createAffiliate(new CreateAffiliateBody().email(email), null);
+    SepaDestination sepa = new SepaDestination()
+        .type(SepaDestination.TypeEnum.SEPA).accountHolder("Ada Lovelace").iban("DE89370400440532013000");
+    AffiliateDestination destination =
+        affiliates.putAffiliateDestination(affiliate.getId(), new PutAffiliateDestinationBody(sepa), null);
+    commissions.createCommission(new CommissionInput(new CommissionByAffiliateId()
+        .externalId("java-1").affiliateId(affiliate.getId()).amount(5000L).currency("eur")), null);
+    commissions.createCommission(new CommissionInput(new CommissionByAffiliateEmail()
+        .externalId("java-2").affiliateEmail(email).amount(5000L).currency("eur")), null);
+    CommissionList list = commissions.listCommissions(null, null, null, null, null, affiliate.getId(),
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+    PayoutFilters filters = new PayoutFilters()
+        .currency(new PayoutFiltersCurrency("eur"))
+        .affiliateId(new PayoutFiltersAffiliateId(affiliate.getId()));
+    Payout payout = payouts.createPayout(null, new PayoutSelection().filters(filters));
+    Payout current = payouts.getCurrentPayout();
+    CompletePayoutBodyCommissionsInner entry = new CompletePayoutBodyCommissionsInner()
+        .affiliateId(affiliate.getId().doubleValue()).isPaid(true);
+    CompletedPayout completed =
+        payouts.completePayout(payout.getId(), new CompletePayoutBody().commissions(List.of(entry)), null, null);
+    AffiliateWithBalance paid = affiliates.getAffiliate(affiliate.getId());
+    int removed = affiliates.deleteAffiliateDestinationWithHttpInfo(affiliate.getId(), null).getStatusCode();
+    System.out.println(String.join(" ", destination.getType().getValue(), list.getPagination().getTotal().toString(),
+        current.getTotals().get(0).getAmount().toString(), completed.getStatus().getValue(), paid.getEmail(),
+        String.valueOf(removed)));
+  }
+}
