@@ -31,7 +31,7 @@ export const WEBHOOKS = 'webhooks';
 
 const TYPES = Object.keys(CATALOGUE) as (keyof typeof CATALOGUE)[];
 
-const request = (id: string, about: Json, content: Json): Json => ({
+const request = (id: string, about: Json, content: Json, responses: Json = {}): Json => ({
   post: {
     operationId: id,
     tags: [WEBHOOKS],
@@ -43,6 +43,7 @@ const request = (id: string, about: Json, content: Json): Json => ({
       '2XX': {
         description: 'The event is delivered. Any other response, or none in time, leads to a retry.',
       },
+      ...responses,
     },
   },
 });
@@ -89,7 +90,8 @@ export function withEvents(description: Json): Json {
     },
   };
   const about = { summary: 'An event', description: 'An event that the endpoint subscribes to.' };
-  const event = request('onEvent', about, { schema: { $ref: '#/components/schemas/PayhookEvent' } });
+  const content = { schema: { $ref: '#/components/schemas/PayhookEvent' } };
+  const event = request('onEvent', about, content, { '4XX': { description: 'The event is sent again.' } });
   const place = '/v2/webhook-endpoints';
   const { post: create, ...others } = paths[place] ?? {};
   const calling = { ...create, callbacks: { event: { '{$request.body#/url}': event } } };

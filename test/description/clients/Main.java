@@ -21,10 +21,12 @@ public class Main {
         .type(SepaDestination.TypeEnum.SEPA).accountHolder("Ada Lovelace").iban("DE89370400440532013000");
     AffiliateDestination destination =
         affiliates.putAffiliateDestination(affiliate.getId(), new PutAffiliateDestinationBody(sepa), null);
-    commissions.createCommission(new CommissionInput(new CommissionByAffiliateId()
-        .externalId("java-1").affiliateId(affiliate.getId()).amount(5000L).currency("eur")), null);
-    commissions.createCommission(new CommissionInput(new CommissionByAffiliateEmail()
-        .externalId("java-2").affiliateEmail(email).amount(5000L).currency("eur")), null);
+    CommissionByAffiliateId byId = new CommissionByAffiliateId().affiliateId(affiliate.getId());
+    byId.externalId("java-1").amount(5000L).currency("eur");
+    commissions.createCommission(new CommissionInput(byId), null);
+    CommissionByAffiliateEmail byEmail = new CommissionByAffiliateEmail().affiliateEmail(email);
+    byEmail.externalId("java-2").amount(5000L).currency("eur");
+    commissions.createCommission(new CommissionInput(byEmail), null);
     CommissionList list = commissions.listCommissions(null, null, null, null, null, affiliate.getId(),
         null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
     PayoutFilters filters = new PayoutFilters()
