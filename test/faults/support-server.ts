@@ -12,7 +12,7 @@ import { type Api, apiOf } from '../support/api.ts';
 import { cellOfFile, type TestCell, tablesOf } from '../support/cell-of-file.ts';
 import { putDataFolder } from '../support/data-folder.ts';
 import { plainEnvironment } from '../support/environment.ts';
-import { isRunning, processesOfTests } from '../support/processes.ts';
+import { countOfProcesses, isRunning, killWithChildren } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -124,7 +124,7 @@ export function dataFolder({
         PORT: '0',
         LOG_LEVEL: 'info',
         SHUTDOWN_DELAY_MS: '0',
-        ...processesOfTests(),
+        PROCESSES: String(countOfProcesses()),
         ...(database ? { DATABASE_URL: database.url, SECRET_KEY: database.secretKey } : {}),
         ...settings,
         ...more,
@@ -186,7 +186,8 @@ export function dataFolder({
       log,
       signal,
       async kill(andPostgres = false) {
-        child.kill('SIGKILL');
+        if (countOfProcesses() === 1) child.kill('SIGKILL');
+        else killWithChildren(child.pid ?? 0);
         if (andPostgres && postmaster) process.kill(postmaster, 'SIGKILL');
         await exited;
         await until('PostgreSQL is gone too', () => !postmaster || !isRunning(postmaster));

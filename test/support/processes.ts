@@ -20,9 +20,17 @@ export function countOfProcesses(): number {
   return Number(process.env.TEST_PROCESSES ?? '1');
 }
 
-/** The same as a setting. */
-export const processesOfTests = (): { PROCESSES?: string } =>
-  countOfProcesses() === 1 ? {} : { PROCESSES: String(countOfProcesses()) };
+/** `kill -9` of a process and of the children that serve for it, before any of them notices the end of another. */
+export function killWithChildren(pid: number): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  const ofProgram = children.filter((child) =>
+    readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('main.js'),
+  );
+  for (const each of [pid, ...ofProgram]) process.kill(each, 'SIGKILL');
+}
 
 /** Returns when a process is gone. */
 export async function untilGone(pid: number): Promise<void> {
