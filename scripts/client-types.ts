@@ -2,9 +2,11 @@
 // table of operations from which the client builds its methods.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { Alternatives } from '../src/contract/schemas.ts';
 
 interface Schema {
-  readonly $ref?: string;
+  readonly 'x-alternatives'?: Alternatives;
+  readonly $ref?: string | undefined;
   readonly type?: string;
   readonly format?: string;
   readonly const?: unknown;
@@ -135,9 +137,40 @@ export function formatted(code: string): string {
 /** A named type. */
 function declaration(name: string, schema: Schema): string {
   const doc = comment(describing(schema));
+  if (schema['x-alternatives']) return doc + alternativesOf(name, schema, schema['x-alternatives']);
   return schema.properties
     ? `${doc}export interface ${name} ${typeOf(schema)}`
     : `${doc}export type ${name} = ${typeOf(schema)};`;
+}
+
+/** An input whose fields exclude each other: an interface for each alternative, which has the fields of all. */
+function alternativesOf(
+  name: string,
+  { properties = {}, required = [] }: Schema,
+  { decidedBy, alternatives }: Alternatives,
+): string {
+  const special = [
+    ...new Set([
+      ...(decidedBy === undefined ? [] : [decidedBy]),
+      ...alternatives.flatMap(({ needs = [], accepts = [] }) => [...needs, ...accepts]),
+    ]),
+  ];
+  const ofAll = Object.entries(properties).filter(([field]) => !special.includes(field));
+  const types = alternatives.map(({ title, needs = [], accepts = [], values }) => {
+    const own = special.map((field) => {
+      const schema = properties[field] ?? {};
+      if (field === decidedBy && values)
+        return memberOf(field, { ...schema, $ref: undefined, enum: values }, [...required, ...needs]);
+      const isTaken = needs.includes(field) || accepts.includes(field);
+      return isTaken ? memberOf(field, schema, needs) : `readonly ${field}?: undefined;`;
+    });
+    return `export interface ${title} extends ${name}Fields {\n${own.join('\n')}\n}`;
+  });
+  return [
+    `export type ${name} = ${alternatives.map(({ title }) => title).join(' | ')};`,
+    `export interface ${name}Fields ${objectType(Object.fromEntries(ofAll), required)}`,
+    ...types,
+  ].join('\n\n');
 }
 
 function typeOf(schema: Schema): string {
@@ -167,11 +200,12 @@ function typeOf(schema: Schema): string {
 }
 
 function objectType(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): string {
-  const fields = Object.entries(properties).map(([name, schema]) =>
-    field(name, typeOf(schema), { optional: !required.includes(name), doc: describing(schema) }),
-  );
+  const fields = Object.entries(properties).map(([name, schema]) => memberOf(name, schema, required));
   return `{\n${fields.join('\n')}\n}`;
 }
+
+const memberOf = (name: string, schema: Schema, required: readonly string[]): string =>
+  field(name, typeOf(schema), { optional: !required.includes(name), doc: describing(schema) });
 
 function field(name: string, type: string, about: { optional: boolean; doc?: string | undefined }): string {
   const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);

@@ -1245,15 +1245,14 @@ export interface CommissionImport {
   readonly errors: readonly BadLine[];
 }
 
-export interface CommissionInput {
+export type CommissionInput =
+  | CommissionByAffiliateId
+  | CommissionByAffiliateExternalId
+  | CommissionByAffiliateEmail;
+
+export interface CommissionInputFields {
   /** your id, unique forever; must not begin with `payhook:` */
   readonly external_id: string;
-  /** who earned it; exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email` */
-  readonly affiliate_id?: number | undefined;
-  /** who earned it, by your own id */
-  readonly affiliate_external_id?: string | undefined;
-  /** who earned it, by e-mail address, in any case */
-  readonly affiliate_email?: string | undefined;
   /** the program whose hold applies */
   readonly program_id?: number | null | undefined;
   /** default sale */
@@ -1282,6 +1281,27 @@ export interface CommissionInput {
   readonly occurred_at?: string | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | null | undefined;
+}
+
+export interface CommissionByAffiliateId extends CommissionInputFields {
+  /** who earned it; exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email` */
+  readonly affiliate_id: number;
+  readonly affiliate_external_id?: undefined;
+  readonly affiliate_email?: undefined;
+}
+
+export interface CommissionByAffiliateExternalId extends CommissionInputFields {
+  readonly affiliate_id?: undefined;
+  /** who earned it, by your own id */
+  readonly affiliate_external_id: string;
+  readonly affiliate_email?: undefined;
+}
+
+export interface CommissionByAffiliateEmail extends CommissionInputFields {
+  readonly affiliate_id?: undefined;
+  readonly affiliate_external_id?: undefined;
+  /** who earned it, by e-mail address, in any case */
+  readonly affiliate_email: string;
 }
 
 export interface CommissionRefund {
@@ -4153,23 +4173,78 @@ export interface PutAffiliateByExternalIdBody {
   readonly metadata?: Metadata | undefined;
 }
 
-export interface PutAffiliateDestinationBody {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
-  readonly type: DestinationType;
+export type PutAffiliateDestinationBody =
+  | PaypalDestination
+  | WiseDestination
+  | OtherDestination
+  | SepaDestination
+  | AchDestination;
+
+export interface PutAffiliateDestinationBodyFields {
   /** only for this currency; without it, for every currency without its own destination */
   readonly currency?: Currency | null | undefined;
+}
+
+export interface PaypalDestination extends PutAffiliateDestinationBodyFields {
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  readonly type: 'paypal';
+  readonly account_holder?: undefined;
+  readonly iban?: undefined;
+  readonly bic?: undefined;
+  readonly routing_number?: undefined;
+  readonly account_number?: undefined;
+  readonly account_type?: undefined;
+}
+
+export interface WiseDestination extends PutAffiliateDestinationBodyFields {
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  readonly type: 'wise';
+  readonly account_holder?: undefined;
+  readonly iban?: undefined;
+  readonly bic?: undefined;
+  readonly routing_number?: undefined;
+  readonly account_number?: undefined;
+  readonly account_type?: undefined;
+}
+
+export interface OtherDestination extends PutAffiliateDestinationBodyFields {
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  readonly type: 'other';
+  readonly account_holder?: undefined;
+  readonly iban?: undefined;
+  readonly bic?: undefined;
+  readonly routing_number?: undefined;
+  readonly account_number?: undefined;
+  readonly account_type?: undefined;
+}
+
+export interface SepaDestination extends PutAffiliateDestinationBodyFields {
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  readonly type: 'sepa';
   /** sepa, ach: the name of the account holder */
-  readonly account_holder?: string | undefined;
+  readonly account_holder: string;
   /** sepa: the IBAN, with or without blanks */
-  readonly iban?: string | undefined;
+  readonly iban: string;
   /** sepa: the BIC, which few banks still ask for */
   readonly bic?: string | undefined;
+  readonly routing_number?: undefined;
+  readonly account_number?: undefined;
+  readonly account_type?: undefined;
+}
+
+export interface AchDestination extends PutAffiliateDestinationBodyFields {
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  readonly type: 'ach';
+  /** sepa, ach: the name of the account holder */
+  readonly account_holder: string;
+  readonly iban?: undefined;
+  readonly bic?: undefined;
   /** ach: nine digits */
-  readonly routing_number?: string | undefined;
+  readonly routing_number: string;
   /** ach: the number of the account */
-  readonly account_number?: string | undefined;
+  readonly account_number: string;
   /** ach: the type of the account */
-  readonly account_type?: BankAccountType | undefined;
+  readonly account_type: BankAccountType;
 }
 
 export interface PutAffiliateTaxProfileBody {

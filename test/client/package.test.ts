@@ -48,6 +48,14 @@ void payhook.payouts.get('po_1', { idempotencyKey: 'x' });
 (await payhook.payouts.get('po_1')).revision = 2;
 // @ts-expect-error a secret may be null: the answer may be a replay
 const key: string = (await payhook.apiKeys.create({ name: 'x' })).key;
+// @ts-expect-error a commission names its affiliate in one way
+void payhook.commissions.create({ external_id: 'c1', affiliate_id: 1, affiliate_email: 'ada@example.com' });
+// @ts-expect-error a commission names its affiliate
+void payhook.commissions.create({ external_id: 'c1', amount: 3190 });
+// @ts-expect-error a SEPA destination has an IBAN
+void payhook.affiliates.putDestination(1, { type: 'sepa', account_holder: 'Ada Lovelace' });
+// @ts-expect-error an ACH destination has no IBAN
+void payhook.affiliates.putDestination(1, { type: 'ach', account_holder: 'Ada', iban: 'DE89370400440532013000' });
 // @ts-expect-error where the server is has to be said
 createClient({ apiKey: key });
 `;

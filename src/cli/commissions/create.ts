@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommissionInput } from '../../client/client.ts';
+import type { CommissionInputFields } from '../../client/client.ts';
 import { COMMISSION_FIELDS } from '../../client/fields.ts';
 import { readCurrency } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
@@ -51,7 +51,7 @@ async function create({ terminal, account }: Cli, options: CreateOptions): Promi
   const made = await withClient({ terminal, account }, async (client) => {
     const currency = given ?? (await client.account.get()).default_currency;
     const { program, affiliate } = options;
-    const fields = readFields(TYPED, options, currency) as unknown as CommissionInput;
+    const fields = readFields(TYPED, options, currency) as unknown as CommissionInputFields;
     return client.commissions.create({
       ...fields,
       affiliate_id: await findAffiliate(client, affiliate),

@@ -1,4 +1,4 @@
-import type { CommissionInput, CreateProgramBody } from '../../client/client.ts';
+import type { CommissionInputFields, CreateProgramBody } from '../../client/client.ts';
 import type { Dice } from './dice.ts';
 import type { Currency, Person } from './people.ts';
 
@@ -55,7 +55,7 @@ export interface Sale {
   readonly daysAgo: number;
   /** How many days ago it was paid; null = not yet. */
   readonly paidDaysAgo: number | null;
-  readonly input: Omit<CommissionInput, 'affiliate_id' | 'program_id'>;
+  readonly input: Omit<CommissionInputFields, 'affiliate_id' | 'program_id'>;
 }
 
 /** The commissions of one moment: an order with a line or two, a month of a subscription, or a bonus. */
