@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const TESTING = 'payhook:testing';
 /** Packages of many small modules, and packages that only ES modules can import by default. */
 const BUNDLED = ['typebox', 'jsvat', 'sql-template-tag', 'any-ascii'];
+/** The bundled package whose values tests give to the program, which knows only those of its own copy. */
+const SHARED = 'sql-template-tag';
 
 /**
  * Puts the program into a folder: cli/main.js, app/thread.js for its threads, and what they load. Resolves to whether
@@ -80,23 +82,29 @@ function exportsOf(path) {
 }
 
 /**
- * `testing/program.js` exports everything a module of src exports, as `<path below src>:<name>`: tests run what was
- * built and still reach each module. Only tests load it.
+ * `testing/program.js` exports everything a module of src exports, as `<path below src>:<name>`, and the same of SHARED:
+ * tests run what was built and still reach each module. Only tests load it.
  */
 function testing() {
   return {
     name: 'testing',
     resolveId: (id) => (id === TESTING ? `\0${TESTING}` : undefined),
-    load(id) {
+    async load(id) {
       if (id !== `\0${TESTING}`) return undefined;
       // the command line runs when it is loaded
       const reachable = modules().filter((module) => module !== 'cli/main.ts');
-      return reachable
-        .map((module) => [module, exportsOf(join(root, 'src', module))])
-        .filter(([, names]) => names.length > 0)
-        .map(([module, names]) => {
+      const all = [
+        [SHARED, SHARED, Object.keys(await import(SHARED))],
+        ...reachable.map((module) => {
+          const path = join(root, 'src', module);
+          return [module, path, exportsOf(path)];
+        }),
+      ];
+      return all
+        .filter(([, , names]) => names.length > 0)
+        .map(([module, path, names]) => {
           const list = names.map((name) => `${name} as ${JSON.stringify(`${module}:${name}`)}`);
-          return `export { ${list.join(', ')} } from ${JSON.stringify(join(root, 'src', module))};`;
+          return `export { ${list.join(', ')} } from ${JSON.stringify(path)};`;
         })
         .join('\n');
     },

@@ -2,21 +2,17 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 import { useMachine } from './support.ts';
 
-// Prints each loaded module as a line on standard error.
-const HOOKS =
-  "import { writeSync } from 'node:fs';" +
-  "export async function load(url, context, next) { writeSync(2, 'loaded ' + url + '\\n'); return next(url, context); }";
-const asUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
-const NODE_OPTIONS = `--import=${asUrl(
-  `import { register } from 'node:module'; register(${JSON.stringify(asUrl(HOOKS))});`,
-)}`;
+// Prints each loaded file as a line on standard error.
+const PRINTING =
+  "import { writeSync } from 'node:fs'; import Module from 'node:module';" +
+  "process.on('exit', () => { for (const path of Object.keys(Module._cache)) writeSync(2, 'loaded ' + path + '\\n'); });";
+const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(PRINTING)}`;
 
 const machine = useMachine();
 
@@ -38,8 +34,8 @@ function partsOf(path: string): string[] {
 async function loadedBy(args: readonly string[], env: Record<string, string> = {}): Promise<Set<string>> {
   const { code, stderr } = await machine.run(args, { env: { ...env, NODE_OPTIONS } });
   expect(code, stderr).toBe(0);
-  const urls = [...stderr.matchAll(/^loaded (file:\S+)$/gm)].map(([, url = '']) => url);
-  return new Set(urls.map((url) => fileURLToPath(url)).flatMap(partsOf));
+  const paths = [...stderr.matchAll(/^loaded (\S+)$/gm)].map(([, path = '']) => path);
+  return new Set(paths.flatMap(partsOf));
 }
 
 const ofNouns = (loaded: Set<string>) =>

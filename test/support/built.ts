@@ -10,6 +10,8 @@ const TESTS = `${ROOT}test/`;
 /** What `npm run build` writes for the tests: every export of src, as `<path below src>:<name>`. */
 const BUILT = `${ROOT}dist/testing/program.js`;
 const PREFIX = '\0built:';
+/** A package whose values tests give to the program: they must be of the copy that the program contains. */
+const SHARED = 'sql-template-tag';
 
 /** Test helpers, and unit tests next to the source. */
 const isTest = (path: string) =>
@@ -26,7 +28,9 @@ export function builtProgram(): Plugin {
     name: 'built-program',
     enforce: 'pre',
     resolveId(source, importer) {
-      if (importer === undefined || !isTest(importer) || !source.startsWith('.')) return undefined;
+      if (importer === undefined || !isTest(importer)) return undefined;
+      if (source === SHARED) return PREFIX + source;
+      if (!source.startsWith('.')) return undefined;
       const path = resolve(importer, '..', source);
       return path.startsWith(SOURCE) ? PREFIX + relative(SOURCE, path) : undefined;
     },
@@ -37,7 +41,8 @@ export function builtProgram(): Plugin {
       if (exported.length === 0) throw new Error(`src/${module} is not in the build: run \`npm run build\``);
       const lines = exported.map((name) => {
         const short = name.slice(module.length + 1);
-        return `export const ${short} = program[${JSON.stringify(name)}];`;
+        const value = `program[${JSON.stringify(name)}]`;
+        return short === 'default' ? `export default ${value};` : `export const ${short} = ${value};`;
       });
       return [`import program from ${JSON.stringify(BUILT)};`, ...lines].join('\n');
     },
