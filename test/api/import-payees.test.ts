@@ -164,8 +164,8 @@ describe('a file sets where affiliates are paid', () => {
     const { body } = await send(IMPORTS, file, { dry_run: 'true', partial: 'true', values });
     const errors = body.errors.map(({ line, column, message }: Json) => `${line} ${column}: ${message}`);
     expect(errors).toEqual([
-      '2 account_holder: account_holder has no letter that banks take: write it in Latin letters, as the bank of the account has it',
       '2 iban: iban has wrong check digits: a digit or letter is mistyped',
+      '2 account_holder: account_holder has no letter that banks take: write it in Latin letters, as the bank of the account has it',
       '2 bic: bic must be a BIC of 8 or 11 characters',
       '3 account_type: account_type must be one of checking, savings, not "golden"',
       '3 account_holder: account_holder is required with the type ach',
