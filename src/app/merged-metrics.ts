@@ -1,5 +1,4 @@
 const NAME = /^# (?:HELP|TYPE) (\S+)/;
-const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
 
 /**
  * The metrics of several processes as one text in the format of Prometheus: the samples of a metric follow each other, with the label
@@ -17,13 +16,21 @@ export function mergeMetrics(texts: ReadonlyMap<number, string>): string {
         family.about.add(line);
         continue;
       }
-      const [, sample, labels = '', value] = SAMPLE.exec(line) ?? [];
-      if (sample === undefined) continue;
-      const own = `process="${process}"`;
-      family.samples.push(`${sample}{${labels === '' ? own : `${own},${labels}`}} ${value}`);
+      if (line === '' || line.startsWith('#')) continue;
+      family.samples.push(labelled(line, `process="${process}"`));
     }
   }
   return [...families.values()]
     .map(({ about, samples }) => `${[...about, ...samples].join('\n')}\n`)
     .join('\n');
+}
+
+/** A sample, `name{label="value"} 1` or `name 1`, with a label before its own. */
+function labelled(sample: string, label: string): string {
+  // a value of a label may contain spaces and braces
+  const space = sample.lastIndexOf(' ');
+  const brace = sample.indexOf('{');
+  const name = sample.slice(0, brace === -1 ? space : brace);
+  const labels = brace === -1 ? '' : sample.slice(brace + 1, space - 1);
+  return `${name}{${labels === '' ? label : `${label},${labels}`}}${sample.slice(space)}`;
 }

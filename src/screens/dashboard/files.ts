@@ -72,7 +72,7 @@ export function indexPage(path: string): string | null {
 /** The files of the screen at a path, which may end with the id of a record. */
 function screenFiles(path: string): readonly string[] {
   const screens: Readonly<Record<string, readonly string[]>> = JSON.parse(textOf(SCREENS) ?? '{}');
-  return screens[path] ?? screens[path.replace(/[^/]+$/, '$$id')] ?? [];
+  return screens[path] ?? screens[`${path.slice(0, path.lastIndexOf('/') + 1)}$id`] ?? [];
 }
 
 /** The HTML page of a portal; null if it was not built. */
