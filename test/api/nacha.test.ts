@@ -211,8 +211,9 @@ test('a day without settlement is refused with the next possible one; the defaul
   expectRefusal(await ask(id, 'execution_date=2099-12-25'), 400, 'invalid_query', '2099-12-28');
   expectRefusal(await ask(id, 'execution_date=2020-01-02'), 400, 'invalid_query', 'today');
   const batch = (await get(id)).text.split('\r\n')[1] ?? '';
-  const today = new Date().toISOString().slice(2, 10).replaceAll('-', '');
-  expect(Number(batch.slice(69, 75))).toBeGreaterThan(Number(today));
+  // the settlement day follows the bank's today, which is yesterday in UTC during the American evening
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(new Date());
+  expect(Number(batch.slice(69, 75))).toBeGreaterThan(Number(today.slice(2).replaceAll('-', '')));
 });
 
 test('affiliates whom ACH cannot pay are listed with the reason, and are in no file', async () => {
