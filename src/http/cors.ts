@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { HEADER_COMPONENTS } from '../contract/headers.ts';
 import type { Cells } from '../db/cells.ts';
 import { isPageOf, isPublicOrigin } from '../people/applications/service.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match';
-const EXPOSED =
-  'ETag, Link, Location, Retry-After, WWW-Authenticate, Content-Disposition, Idempotent-Replayed, ' +
-  'Payhook-Reason, Payhook-Request-Id, Payhook-Dropped-Headers, RateLimit, RateLimit-Policy';
+const EXPOSED = ['Payhook-Reason', ...Object.keys(HEADER_COMPONENTS)].join(', ');
 const PREFLIGHT_SECONDS = '600';
 
 /** Who may read a path from a page of another origin. */

@@ -72,7 +72,9 @@ describe('the page of a public application', () => {
       const answer = await ask('GET', path, { origin: PAGE, authorization: `Bearer ${token}` });
       expect(answer.status).toBe(status);
       expect(allowed(answer)).toBe(PAGE);
-      expect(answer.headers.get('access-control-expose-headers')).toMatch(/ETag.*Link.*Payhook-Reason/);
+      expect(answer.headers.get('access-control-expose-headers')).toMatch(
+        /Payhook-Reason.*ETag.*Link.*Payhook-Dropped-Headers.*Payhook-File-Set/,
+      );
     }
     const ended = await ask('GET', '/v2/account', { origin: PAGE, authorization: `Bearer ${token}x` });
     expect([ended.status, allowed(ended)]).toEqual([401, PAGE]);
