@@ -18,7 +18,7 @@ async function inWorld(
   options: { poolSize?: number },
   work: (world: World & { latency: LatencyProxy }) => Promise<void>,
 ): Promise<void> {
-  const world = await borrowWorld({ databaseLatencyMs: 0, ...options });
+  const world = await borrowWorld({ own: true, databaseLatencyMs: 0, ...options });
   world.expectErrors();
   let failure: unknown;
   try {

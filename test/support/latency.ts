@@ -20,6 +20,8 @@ export interface LatencyProxy {
   deaf: boolean;
   /** Cuts all connections, as a failing network would. */
   cut(): void;
+  /** Behaves as at the start: cuts the connections that were silenced, and forwards again. */
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -89,6 +91,11 @@ export async function latencyProxy(
       for (const socket of sockets) silenced.add(socket);
     },
     cut,
+    restore() {
+      if (proxy.silent || proxy.deaf) cut();
+      for (const socket of sockets) if (silenced.has(socket)) socket.destroy();
+      Object.assign(proxy, { latencyMs, before: undefined, refusing: false, refusals: 0, silent: false });
+    },
     async close() {
       cut();
       await new Promise((resolve) => server.close(resolve));

@@ -30,10 +30,10 @@ export function countWorld(): void {
 /** How many worlds this process has started. */
 export const worldsStarted = (): number => pool.started;
 
-/** Whether a world with these options can be used again: a proxy, a pooler or a replica keeps its own state. */
-function isShared({ own = false, databaseLatencyMs, pooler }: WorldOptions): boolean {
+/** Whether a world with these options can be used again: a pooler or a replica keeps its own state. */
+function isShared({ own = false, pooler }: WorldOptions): boolean {
   const { replica, pooler: always } = inject('postgres');
-  return !own && databaseLatencyMs === undefined && !pooler && !always && !replica;
+  return !own && !pooler && !always && !replica;
 }
 
 /**
@@ -46,6 +46,7 @@ export async function borrowWorld(options: WorldOptions = {}): Promise<World> {
     cell,
     options.delivers ?? false,
     options.poolSize,
+    options.databaseLatencyMs,
     Object.entries(options.settings ?? {}).sort(),
   ]);
   const found = isShared(options) ? pool.idle.findIndex((each) => each.key === key) : -1;

@@ -263,6 +263,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       if (wrong.length > 0) throw new Error(`the world was not left as it was found: ${wrong.join('; ')}`);
     },
     async reset() {
+      latency?.restore();
       await wipe(inspector.client, slate);
       errorsExpected = false;
       log.length = 0;
