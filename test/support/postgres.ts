@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
@@ -9,6 +8,7 @@ import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { startCluster, whyNoCitus } from './citus.ts';
+import { fastestFolder } from './fastest-folder.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { startPair } from './replica.ts';
 
@@ -72,7 +72,7 @@ async function openServer(folder: string) {
     return { host: '127.0.0.1', port, ...as, replica: undefined, cluster, close: () => cluster.close() };
   }
   // No data outlives the run; the fault tests start their own servers, with fsync.
-  const settings = { fsync: 'off', wal_compression: 'off', max_connections: '1000' };
+  const settings = { fsync: 'off', wal_compression: 'off', max_wal_size: '1GB', max_connections: '1000' };
   const pair = process.env.TEST_REPLICA ? await startPair({ synchronous: false, settings }) : undefined;
   const server =
     pair?.primary ?? (await openEmbedded({ dataDir: join(folder, 'data'), purpose: 'serve', settings }));
@@ -102,7 +102,10 @@ async function firstKeyIn(platform: Platform, cell: number): Promise<string> {
 
 /** Starts PostgreSQL once for the run and creates the template of every test's database. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'payhook-test-'));
+  // where tmpdir() of this process, the tests and their programs looks
+  const temporary = mkdtempSync(join(fastestFolder(), 'payhook-'));
+  process.env.TMPDIR = temporary;
+  const folder = mkdtempSync(join(temporary, 'run-'));
   const { close, cluster, ...server } = await openServer(folder);
   const template = `payhook_template_${process.pid}`;
   const admin = new pg.Client({
@@ -149,6 +152,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     for (const { name } of [first, second]) await admin.query(`drop database if exists ${name} with (force)`);
     await admin.end();
     await close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
   };
 }
