@@ -22,8 +22,13 @@ export default defineConfig({
   test: {
     server: { deps: { external: [/\/dist\//] } },
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // on a cluster each cell has a login of its own, which test/faults/citus-operations.test.ts tests
-    exclude: [...configDefaults.exclude, ...(process.env.TEST_CITUS ? ['test/cells/**'] : [])],
+    exclude: [
+      ...configDefaults.exclude,
+      // a cheaper test of the same promise runs always
+      ...(process.env.TEST_LONG ? [] : ['**/*.long.test.ts']),
+      // on a cluster each cell has a login of its own, which test/faults/citus-operations.test.ts tests
+      ...(process.env.TEST_CITUS ? ['test/cells/**'] : []),
+    ],
     globalSetup: ['test/support/postgres.ts'],
     testTimeout: TEST_PATIENCE_MS,
     hookTimeout: TEST_PATIENCE_MS,

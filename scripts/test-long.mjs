@@ -1,4 +1,4 @@
-// `npm run test:long`: the whole suite with more rounds, then on the other versions of Node and PostgreSQL, then with
+// `npm run test:long`: the whole suite at its full depth, then on the other versions of Node and PostgreSQL, then with
 // the clock moved. When all of it passed, the commit is recorded in test/long-run.json, which a release needs.
 // PROPERTY_MINUTES is how long properties are searched, 10 by default.
 import { execFileSync, spawn } from 'node:child_process';
@@ -48,7 +48,7 @@ function embeddedPostgres() {
 if (!isClean()) stop('test:long: commit or put away what is changed first: what is recorded is a commit');
 const commit = git('rev-parse', 'HEAD');
 
-const suite = await run('the suite with more rounds', 'npm', ['test', '--silent'], {
+const suite = await run('the suite at its full depth', 'npm', ['test', '--silent'], {
   TEST_LONG: '1',
   PROPERTY_MINUTES: MINUTES,
 });

@@ -8,6 +8,7 @@ import {
 } from '../../src/money/ledger/approval-rules.ts';
 import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   anonymousSenders,
@@ -215,7 +216,7 @@ describe('the creator of a payout', () => {
   });
 });
 
-describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s later', (event) => {
+describe.each(someOf(Object.keys(CHANGES) as Change[], 1))('a payout that was %s later', (event) => {
   test('cannot be approved by the person who changed it, however they did', async () => {
     await setApproval('second_person');
     const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
@@ -256,7 +257,7 @@ describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s later', (e
   });
 });
 
-describe.each(ACCESS)('a user who was %s since the payout was created', (event) => {
+describe.each(someOf(ACCESS, 1))('a user who was %s since the payout was created', (event) => {
   const people = async () => {
     await setApproval('second_person');
     await owe();

@@ -3,6 +3,7 @@ import type { Role } from '../../src/contract/roles.ts';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { as as asOf } from './approval-support.ts';
 import {
@@ -273,7 +274,7 @@ test('only a signed-in owner turns off the second person, and the audit log reco
 describe.each(ARENAS)('$name', (arena) => {
   test('of any concurrent requests, only an approved revision is paid', () =>
     inArena(arena, async ({ world: place, racer, race }) => {
-      for (const gap of [0, 30, 70]) {
+      for (const gap of someOf([0, 30, 70], 1)) {
         const shop = await place.otherAccount(`gap ${gap}`);
         const here = (index: number) => apiOf(racer(index).url, shop.key);
         await shop.patch('/v2/account', { approval: 'second_person' });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { keepHouse } from '../support/chores.ts';
+import { longRun } from '../support/depth.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { allOf, ENDPOINTS, EVENTS, expectRefusal, type Json } from './fixtures.ts';
@@ -229,55 +230,58 @@ test('an invalid filter is refused, naming the place and the rule', async () => 
   expectRefusal(await tried('we_0', { type: 'a' }), 404, 'resource_missing');
 });
 
-test('$contains finds long and hostile texts, also in a filter stored by an earlier version', async () => {
-  const words = `${'ä'.repeat(40)} "line"\n${'b'.repeat(40)}`;
-  const hostile = `${'a'.repeat(100)}c`;
-  const cases: [Json, Json, boolean][] = [
-    [words, words, true],
-    [`x ${words} y`, words, true],
-    [words.slice(0, -1), words, false],
-    [words.replace('line', 'lime'), words, false],
-    [`${'ä'.repeat(40)} and then ${words}`, words, true],
-    [hostile.repeat(50), `${'a'.repeat(100)}cc`, false],
-    [hostile.repeat(50), `c${hostile}c`.slice(1), false],
-    [hostile.repeat(50), `${hostile}${hostile}`, true],
-    ['.*', '.', true],
-    ['abc', '.', false],
-    [['.', 1, [2], { a: 3 }], 1, true],
-    [['.', 1, [2], { a: 3 }], 2, false],
-    [['.', 1, [2], null], true, false],
-    [1, 1, false],
-    ['1', 1, false],
-    [{ 1: 1 }, 1, false],
-  ];
-  for (const form of ['new', 'old', 'repaired']) {
-    for (const [found, value, matches] of cases) {
-      const filter = {
-        $or: [{ 'data.at': { $contains: value } }, { 'data.never': true }],
-        type: 'order.created',
-      };
-      const id = await makeEndpoint(api, { filter });
-      const fast =
-        "select filter_fast is not null as is_fast from webhook_endpoints where public_id('we', id) = $1";
-      if (form !== 'new') {
-        await world.query(
-          `update webhook_endpoints set filter_path = (filter_path::text || ' && ($."object" == "event")')::jsonpath
+longRun.test(
+  '$contains finds long and hostile texts, also in a filter stored by an earlier version',
+  async () => {
+    const words = `${'ä'.repeat(40)} "line"\n${'b'.repeat(40)}`;
+    const hostile = `${'a'.repeat(100)}c`;
+    const cases: [Json, Json, boolean][] = [
+      [words, words, true],
+      [`x ${words} y`, words, true],
+      [words.slice(0, -1), words, false],
+      [words.replace('line', 'lime'), words, false],
+      [`${'ä'.repeat(40)} and then ${words}`, words, true],
+      [hostile.repeat(50), `${'a'.repeat(100)}cc`, false],
+      [hostile.repeat(50), `c${hostile}c`.slice(1), false],
+      [hostile.repeat(50), `${hostile}${hostile}`, true],
+      ['.*', '.', true],
+      ['abc', '.', false],
+      [['.', 1, [2], { a: 3 }], 1, true],
+      [['.', 1, [2], { a: 3 }], 2, false],
+      [['.', 1, [2], null], true, false],
+      [1, 1, false],
+      ['1', 1, false],
+      [{ 1: 1 }, 1, false],
+    ];
+    for (const form of ['new', 'old', 'repaired']) {
+      for (const [found, value, matches] of cases) {
+        const filter = {
+          $or: [{ 'data.at': { $contains: value } }, { 'data.never': true }],
+          type: 'order.created',
+        };
+        const id = await makeEndpoint(api, { filter });
+        const fast =
+          "select filter_fast is not null as is_fast from webhook_endpoints where public_id('we', id) = $1";
+        if (form !== 'new') {
+          await world.query(
+            `update webhook_endpoints set filter_path = (filter_path::text || ' && ($."object" == "event")')::jsonpath
            where public_id('we', id) = $1`,
-          [id],
+            [id],
+          );
+          expect(await world.query(fast, [id])).toEqual([{ is_fast: false }]);
+        }
+        if (form === 'repaired') {
+          await keepHouse(world, 'filters');
+          expect(await world.query(fast, [id])).toEqual([{ is_fast: true }]);
+        }
+        const event = await api.post(EVENTS, { type: 'order.created', data: { at: found } });
+        const { body } = await api.get(`${EVENTS}/${event.body.id}`);
+        expect([form, found, value, body.deliveries.filtered]).toEqual([form, found, value, matches ? 0 : 1]);
+        expect((await tried(id, filter, { type: 'order.created', data: { at: found } })).body.matches).toBe(
+          matches,
         );
-        expect(await world.query(fast, [id])).toEqual([{ is_fast: false }]);
+        await api.delete(`${ENDPOINTS}/${id}`);
       }
-      if (form === 'repaired') {
-        await keepHouse(world, 'filters');
-        expect(await world.query(fast, [id])).toEqual([{ is_fast: true }]);
-      }
-      const event = await api.post(EVENTS, { type: 'order.created', data: { at: found } });
-      const { body } = await api.get(`${EVENTS}/${event.body.id}`);
-      expect([form, found, value, body.deliveries.filtered]).toEqual([form, found, value, matches ? 0 : 1]);
-      expect((await tried(id, filter, { type: 'order.created', data: { at: found } })).body.matches).toBe(
-        matches,
-      );
-      await api.delete(`${ENDPOINTS}/${id}`);
     }
-  }
-});
+  },
+);

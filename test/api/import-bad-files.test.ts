@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -145,7 +146,7 @@ describe('a file of commissions is refused, by line and column, with', () => {
     await expectRefusedWhole(sales, file, message);
   });
 
-  test('a byte that is not UTF-8 far down, whatever precedes it', async () => {
+  longRun.test('a byte that is not UTF-8 far down, whatever precedes it', async () => {
     const lines = Array.from(
       { length: 60_000 },
       (_, index) => `c${index},ada,1,"é🎉\n${'ü'.repeat(index % 3)}"\n`,

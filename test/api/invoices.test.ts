@@ -6,6 +6,7 @@ import { type AccountId, uuidOf } from '../../src/kernel/ids.ts';
 import { issueInvoices } from '../../src/money/invoices/issue.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -417,7 +418,7 @@ describe('the file of an invoice', () => {
     expectRefusal(await api.get(`${path}?format=csv`), 400, 'invalid_query', 'format');
   });
 
-  test.skipIf(!hasFacturX)(
+  longRun.test.skipIf(!hasFacturX)(
     'is valid Factur-X of the profile EN 16931 (skipped without factur-x in test/tools/python)',
     async () => {
       const affiliates = [

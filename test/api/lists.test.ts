@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CALLBACK, signedIn } from '../oauth/support.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';
-import { rounds } from '../support/depth.ts';
+import { isLong, rounds } from '../support/depth.ts';
 import { makeEndpoint, makeGrant, seedAttempts } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
@@ -430,7 +430,8 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     const rows = await all();
     const cases = await goodValues(name, schema, rows);
     const [some] = cases.filter(([, found]) => rows.filter(found).length > 1);
-    if (some)
+    // a short run walks through each list with its first filter
+    if (some && (isLong || name === filters[0]?.name))
       expect((await walkBy(path(), { [name]: some[0], per_page: pagesOf(rows.length) }))[0]).toEqual(
         rows.filter(some[1]),
       );

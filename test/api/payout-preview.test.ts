@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
@@ -91,29 +92,32 @@ describe('an affiliate who is not ready for payout', () => {
 });
 
 describe('the lists of a preview', () => {
-  test('name everyone above 1,000 affiliates, with exact totals, and equal what create makes', async () => {
-    const [first = 0] = await makeAffiliates(api, 1, 'one');
-    await world.query(
-      `insert into affiliates (account_id, email, name_first)
+  longRun.test(
+    'name everyone above 1,000 affiliates, with exact totals, and equal what create makes',
+    async () => {
+      const [first = 0] = await makeAffiliates(api, 1, 'one');
+      await world.query(
+        `insert into affiliates (account_id, email, name_first)
        select account_id, 'many-' || n || '@example.com', 'Many ' || n
        from affiliates, generate_series(1, 1700) n where id = $1`,
-      [first],
-    );
-    const ids = (await allOf(api, `${AFFILIATES}?sort=id`)).map(({ id }) => id);
-    await takeIn(api, salesFor(ids, 2 * ids.length));
-    await api.patch('/v2/account', { minimum_payout: { usd: 2000 } });
-    const preview = (await api.post(`${PAYOUTS}/preview`)).body;
-    expect(preview.affiliates).toBeNull();
-    const lines = await nothingChanges(world, () => previewed('affiliates'));
-    const excluded = await previewed('excluded');
-    expect(excluded.length).toBeGreaterThan(10);
-    expect(lines.length + excluded.length).toBe(ids.length);
-    expect(lines.length).toBe(preview.affiliate_count);
-    const payout = await makePayout(api);
-    expect(lines).toEqual(await allOf(api, `${PAYOUTS}/${payout.id}/affiliates`));
-    const kept = excluded.map(({ name, email, minimum_payout, available_at, ...rest }) => rest);
-    expect(kept).toEqual(await allOf(api, `${PAYOUTS}/${payout.id}/excluded`));
-  });
+        [first],
+      );
+      const ids = (await allOf(api, `${AFFILIATES}?sort=id`)).map(({ id }) => id);
+      await takeIn(api, salesFor(ids, 2 * ids.length));
+      await api.patch('/v2/account', { minimum_payout: { usd: 2000 } });
+      const preview = (await api.post(`${PAYOUTS}/preview`)).body;
+      expect(preview.affiliates).toBeNull();
+      const lines = await nothingChanges(world, () => previewed('affiliates'));
+      const excluded = await previewed('excluded');
+      expect(excluded.length).toBeGreaterThan(10);
+      expect(lines.length + excluded.length).toBe(ids.length);
+      expect(lines.length).toBe(preview.affiliate_count);
+      const payout = await makePayout(api);
+      expect(lines).toEqual(await allOf(api, `${PAYOUTS}/${payout.id}/affiliates`));
+      const kept = excluded.map(({ name, email, minimum_payout, available_at, ...rest }) => rest);
+      expect(kept).toEqual(await allOf(api, `${PAYOUTS}/${payout.id}/excluded`));
+    },
+  );
 
   test('say what would have to change for each affiliate left out', async () => {
     await api.patch('/v2/account', { minimum_payout: { usd: 5000, eur: 70 } });

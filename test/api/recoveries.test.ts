@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -284,7 +285,7 @@ describe('concurrently', () => {
   afterAll(() => slow.close());
   const post = (id: string) => slow.api.post(`${ENDPOINTS}/${id}/recover`, { since: SINCE });
 
-  test('twenty requests create one recovery', async () => {
+  longRun.test('twenty requests create one recovery', async () => {
     const id = await makeEndpoint(slow.api);
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(id)));
     const good = answers.filter(({ status }) => status === 201);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -161,7 +162,7 @@ describe('the payments of a year', () => {
     expect(await report(2026)).toContain('a@example.com');
   });
 
-  test('add up exactly, to the most that an affiliate may be paid', async () => {
+  longRun.test('add up exactly, to the most that an affiliate may be paid', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     const each = 1_000_000_000_000;
     const amounts = [...Array.from({ length: 9007 }, () => each), Number.MAX_SAFE_INTEGER - 9007 * each];

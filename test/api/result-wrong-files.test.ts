@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { camt, pain002 } from '../support/bank.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   completePayout,
@@ -243,23 +244,26 @@ test('amounts are read with any separators, and an ambiguous one is a problem', 
   expect(unclear.problems[0].message).toContain('1234 or 1.234 is not an unambiguous amount in KWD');
 });
 
-test('a file of 20 MB and its 180,000 lines are read, and more payments than a payout has are refused', async () => {
-  const own = await sent([1000]);
-  const [reference = ''] = own.references;
-  const header =
-    'Date,Time,TimeZone,Name,Type,Status,Currency,Gross,Fee,Net,From Email Address,To Email Address,Transaction ID,Custom Number';
-  const other = (index: number) =>
-    `09/30/2026,10:00:00,UTC,Customer,Website Payment,Completed,EUR,20.00,-0.90,19.10,customer@example.com,shop@example.com,T${index},ORDER-${index}`;
-  const rows = Array.from({ length: 180_000 }, (_, index) => other(index));
-  rows[170_000] = `09/30/2026,10:00:00,UTC,Zoe,Mass Pay Payment,Completed,EUR,-10.00,0.00,-10.00,shop@example.com,zoe@example.com,T,${reference}`;
-  const file = [header, ...rows, ''].join('\n');
-  expect(file.length).toBeGreaterThan(20_000_000);
-  const found = await propose(own.payout, file);
-  expect(outcomes(found)).toEqual([[own.ids[0], 'paid', 1000]]);
-  expect(found.counts).toMatchObject({ others: 179_999, problems: 0, unanswered: 0 });
-  const many = Array.from({ length: 200_001 }, (_, index) => `P${own.payout.number}-A${index + 1}`);
-  const list = ['reference', ...many, ''].join('\n');
-  await nothingChanges(world, async () => {
-    expectRefusal(await send(own.payout, list), 400, 'invalid_file', 'more than 200000 payments: split it');
-  });
-});
+longRun.test(
+  'a file of 20 MB and its 180,000 lines are read, and more payments than a payout has are refused',
+  async () => {
+    const own = await sent([1000]);
+    const [reference = ''] = own.references;
+    const header =
+      'Date,Time,TimeZone,Name,Type,Status,Currency,Gross,Fee,Net,From Email Address,To Email Address,Transaction ID,Custom Number';
+    const other = (index: number) =>
+      `09/30/2026,10:00:00,UTC,Customer,Website Payment,Completed,EUR,20.00,-0.90,19.10,customer@example.com,shop@example.com,T${index},ORDER-${index}`;
+    const rows = Array.from({ length: 180_000 }, (_, index) => other(index));
+    rows[170_000] = `09/30/2026,10:00:00,UTC,Zoe,Mass Pay Payment,Completed,EUR,-10.00,0.00,-10.00,shop@example.com,zoe@example.com,T,${reference}`;
+    const file = [header, ...rows, ''].join('\n');
+    expect(file.length).toBeGreaterThan(20_000_000);
+    const found = await propose(own.payout, file);
+    expect(outcomes(found)).toEqual([[own.ids[0], 'paid', 1000]]);
+    expect(found.counts).toMatchObject({ others: 179_999, problems: 0, unanswered: 0 });
+    const many = Array.from({ length: 200_001 }, (_, index) => `P${own.payout.number}-A${index + 1}`);
+    const list = ['reference', ...many, ''].join('\n');
+    await nothingChanges(world, async () => {
+      expectRefusal(await send(own.payout, list), 400, 'invalid_file', 'more than 200000 payments: split it');
+    });
+  },
+);

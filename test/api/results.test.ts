@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { camt, pain002 } from '../support/bank.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -541,7 +542,7 @@ test('the line of an erased affiliate has a result, and no name', async () => {
   expect(JSON.stringify(found)).not.toContain('Okafor');
 });
 
-test('the time to read large and hostile files grows with their size', async () => {
+longRun.test('the time to read large and hostile files grows with their size', async () => {
   const { payout, references } = await threeSent();
   const [one = ''] = references;
   const bookings = (count: number) =>

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   COMMISSIONS,
@@ -125,7 +126,7 @@ describe('the statement of an affiliate as a PDF', () => {
     expect(rightEdges(await pdfOf(id), '0.07').filter((edge) => Math.abs(edge - 539.28) < 1)).toHaveLength(3);
   });
 
-  test.skipIf(!hasPdfReader)(
+  longRun.test.skipIf(!hasPdfReader)(
     'writes names of many scripts unchanged, and says when it cannot (skipped without pdftotext)',
     async () => {
       const names = [
@@ -189,7 +190,7 @@ async function importSales(externalId: string, count: number, day = ''): Promise
   expect(answer.status, answer.text).toBe(200);
 }
 
-test('a document has at most 5,000 entries, and a period with more is refused in words', async () => {
+longRun.test('a document has at most 5,000 entries, and a period with more is refused in words', async () => {
   const { id } = await makeAffiliate(api, { external_id: 'most' });
   await importSales('most', 4999, '2026-01-15');
   await nothingChanges(world, async () => {

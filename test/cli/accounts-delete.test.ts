@@ -6,6 +6,7 @@ import { removeAccount } from '../../src/people/accounts/removal.ts';
 import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { longRun } from '../support/depth.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
@@ -220,7 +221,7 @@ async function userOf(api: Api): Promise<string> {
   return user?.id ?? '';
 }
 
-test('a single remaining account is the current one, which cannot be deleted', async () => {
+longRun.test('a single remaining account is the current one, which cannot be deleted', async () => {
   const { uuid } = await demoAccount();
   await world.platform.accounts.markDemo(uuidOf(await idOf(world.api)) as AccountId);
   expect(await run('accounts', 'use', 'Demo')).toMatchObject({ code: 0 });
@@ -255,7 +256,7 @@ test('an event published while the account is deleted is refused, and leaves not
   expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
 });
 
-test('a deletion that PostgreSQL aborts because of a deadlock starts again', async () => {
+longRun.test('a deletion that PostgreSQL aborts because of a deadlock starts again', async () => {
   const { api, uuid } = await demoAccount();
   await makeEndpoint(api);
   const { db } = world;

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AFFILIATES, makeAffiliate, makeCommission, PAYOUTS, PROGRAMS } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
@@ -81,17 +82,20 @@ test('invalid metadata are refused before any request', async () => {
   await refuse(2, 'a twice', 'programs', 'create', '--name', 'P', '--metadata', 'a=1', '--metadata', 'a=2');
 });
 
-test('a statement is written as a PDF and as a page to print, readable by its owner only, and never overwrites a file', async () => {
-  const { id } = await makeAffiliate(api, { name_first: 'Ada' });
-  await makeCommission(api, id, { external_id: 'sale-1' });
-  const period = ['--from', '2026-01-01', '--to', '2026-12-31'];
-  const pdf = `exports/statement-${id}-from-2026-01-01-to-2026-12-31.pdf`;
-  expect(await runText('affiliates', 'statement', `${id}`, ...period, '--pdf')).toBe(`${pdf}\n`);
-  expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
-  expect(statSync(join(machine.folder, pdf)).mode & 0o777).toBe(0o600);
-  await refuse(1, `${pdf} exists`, 'affiliates', 'statement', `${id}`, ...period, '--pdf');
-  const page = await runJson('affiliates', 'statement', `${id}`, '--html', '-o', 'ada.html');
-  expect(page).toEqual({ file: 'ada.html', bytes: statSync(join(machine.folder, 'ada.html')).size });
-  expect(readFileSync(join(machine.folder, 'ada.html'), 'utf8')).toContain('<bdi>sale-1</bdi>');
-  await refuse(2, '--pdf', 'affiliates', 'statement', `${id}`, '--pdf', '--html');
-});
+longRun.test(
+  'a statement is written as a PDF and as a page to print, readable by its owner only, and never overwrites a file',
+  async () => {
+    const { id } = await makeAffiliate(api, { name_first: 'Ada' });
+    await makeCommission(api, id, { external_id: 'sale-1' });
+    const period = ['--from', '2026-01-01', '--to', '2026-12-31'];
+    const pdf = `exports/statement-${id}-from-2026-01-01-to-2026-12-31.pdf`;
+    expect(await runText('affiliates', 'statement', `${id}`, ...period, '--pdf')).toBe(`${pdf}\n`);
+    expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
+    expect(statSync(join(machine.folder, pdf)).mode & 0o777).toBe(0o600);
+    await refuse(1, `${pdf} exists`, 'affiliates', 'statement', `${id}`, ...period, '--pdf');
+    const page = await runJson('affiliates', 'statement', `${id}`, '--html', '-o', 'ada.html');
+    expect(page).toEqual({ file: 'ada.html', bytes: statSync(join(machine.folder, 'ada.html')).size });
+    expect(readFileSync(join(machine.folder, 'ada.html'), 'utf8')).toContain('<bdi>sale-1</bdi>');
+    await refuse(2, '--pdf', 'affiliates', 'statement', `${id}`, '--pdf', '--html');
+  },
+);

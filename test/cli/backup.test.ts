@@ -13,6 +13,7 @@ import {
   makePayout,
 } from '../api/fixtures.ts';
 import { settingsOf } from '../support/database-url.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { IMBALANCES, LOOSE_ENDS } from '../support/imbalances.ts';
 import { otherPostgres, startOther } from '../support/other-postgres.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -77,7 +78,7 @@ test('a backup moves everything from your own PostgreSQL to the embedded one and
 });
 
 const other = otherPostgres();
-test.skipIf(other === null)(
+longRun.test.skipIf(other === null)(
   'a backup moves everything to an older PostgreSQL and back to the embedded one (needs one of Debian, 15 or newer, and root)',
   async () => {
     await fill(world, api);
@@ -104,18 +105,20 @@ test('a backup made while payouts are completed and events are published has boo
   await makeEndpoint(api);
   const env = await settingsOf(world);
   let isOver = false;
-  let rounds = 0;
+  let paid = 0;
   const load = (async () => {
-    while (!isOver || rounds < 3) {
+    while (!isOver || paid < 3) {
       const { id } = await makeAffiliate(api);
       await Promise.all([1, 2, 3].map(() => makeCommission(api, id)));
       await completePayout(api, await makePayout(api));
       await Promise.all([1, 2, 3].map(() => api.post(EVENTS, { type: 'order.created', data: {} })));
-      rounds += 1;
+      paid += 1;
     }
   })();
   const ran = await Promise.all(
-    [0, 1].map((number) => machine.run(['backup', path(`load-${number}.payhook`), '--json'], { env })),
+    Array.from({ length: rounds(1, 2) }, (_, number) =>
+      machine.run(['backup', path(`load-${number}.payhook`), '--json'], { env }),
+    ),
   );
   isOver = true;
   await load;
@@ -145,7 +148,7 @@ test('a restore needs no secret key; it says which one the server will need, and
   await own.drop();
 });
 
-test('a table of many parts is restored without a warning', async () => {
+longRun.test('a table of many parts is restored without a warning', async () => {
   // a row longer than a part is a part of its own
   await world.query(
     `insert into idempotency_keys (account_id, credential, key, request_hash, status, headers, body)
@@ -192,37 +195,40 @@ test.skipIf(!hasAge)(
   },
 );
 
-test('a server continues with an encrypted backup of a running server, restored with the same key', async () => {
-  const server = await startServer(machine);
-  const key = readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
-  machine.write('pass', 'correct horse battery staple\n');
-  const saved = await machine.run(
-    ['backup', '.', '--passphrase-file', 'pass', '--with-secret-key', 'the.key'],
-    {},
-  );
-  expect(saved.stdout).toContain('The secret key is in the.key');
-  const [name = ''] = machine.files().filter((each) => /^payhook-.*Z\.payhook$/.test(each));
-  expect(statSync(path('the.key')).mode & 0o777).toBe(0o600);
-  server.child.kill('SIGTERM');
-  await server.ended;
+longRun.test(
+  'a server continues with an encrypted backup of a running server, restored with the same key',
+  async () => {
+    const server = await startServer(machine);
+    const key = readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
+    machine.write('pass', 'correct horse battery staple\n');
+    const saved = await machine.run(
+      ['backup', '.', '--passphrase-file', 'pass', '--with-secret-key', 'the.key'],
+      {},
+    );
+    expect(saved.stdout).toContain('The secret key is in the.key');
+    const [name = ''] = machine.files().filter((each) => /^payhook-.*Z\.payhook$/.test(each));
+    expect(statSync(path('the.key')).mode & 0o777).toBe(0o600);
+    server.child.kill('SIGTERM');
+    await server.ended;
 
-  const there = path('restored');
-  const dataDir = { DATA_DIR: there };
-  const restored = await machine.run(['restore', name, '--passphrase-file', 'pass'], { env: dataDir });
-  expect(restored, restored.stderr).toMatchObject({ code: 0 });
-  expect(restored.stderr).toContain(`the file ${join(there, 'secret-key')} is missing`);
-  expect((await machine.run(['accounts', 'list'], { env: dataDir })).stderr).toContain(
-    'secret-key is missing',
-  );
-  const held = { ...dataDir, SECRET_KEY_FILE: path('the.key') };
-  const again = await startServer(machine, { env: held });
-  const answer = await fetch(`${again.url}/v2/account`, { headers: { authorization: `Bearer ${key}` } });
-  expect(answer.status).toBe(200);
-  const state = await fetch(`${again.url}/v2/system`, { headers: { authorization: `Bearer ${key}` } });
-  expect(state.status).toBe(200);
-  again.child.kill('SIGTERM');
-  await again.ended;
-});
+    const there = path('restored');
+    const dataDir = { DATA_DIR: there };
+    const restored = await machine.run(['restore', name, '--passphrase-file', 'pass'], { env: dataDir });
+    expect(restored, restored.stderr).toMatchObject({ code: 0 });
+    expect(restored.stderr).toContain(`the file ${join(there, 'secret-key')} is missing`);
+    expect((await machine.run(['accounts', 'list'], { env: dataDir })).stderr).toContain(
+      'secret-key is missing',
+    );
+    const held = { ...dataDir, SECRET_KEY_FILE: path('the.key') };
+    const again = await startServer(machine, { env: held });
+    const answer = await fetch(`${again.url}/v2/account`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+    const state = await fetch(`${again.url}/v2/system`, { headers: { authorization: `Bearer ${key}` } });
+    expect(state.status).toBe(200);
+    again.child.kill('SIGTERM');
+    await again.ended;
+  },
+);
 
 test('a backup for a public key is opened by its identity, and by no other', async () => {
   const env = await settingsOf(world);
@@ -304,7 +310,7 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
   expect(await doctor()).toMatchObject({ status: 'failed', detail: expect.stringContaining('3 hours old') });
 });
 
-test('a server makes the backups that its settings schedule', async () => {
+longRun.test('a server makes the backups that its settings schedule', async () => {
   const folder = path('by itself');
   mkdirSync(folder);
   const own = { DATA_DIR: path('scheduled'), BACKUP_EVERY: '24h', BACKUP_TO: folder };

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
@@ -159,7 +160,7 @@ async function theEndpointsAreInEveryState(api: Api): Promise<void> {
   expect(attempts[0]).toMatchObject({ response_status: 500, started_at: event.created_at });
 }
 
-test('on a fresh machine it needs no server, and every command it names works as typed', async () => {
+longRun.test('on a fresh machine it needs no server, and every command it names works as typed', async () => {
   machine = startMachine();
   const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
   expect([code, stderr]).toEqual([0, `Created the first API key, in ${machine.dataDir}/first-api-key\n`]);

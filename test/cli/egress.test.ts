@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { certificateFor } from '../support/certificate.ts';
+import { longRun } from '../support/depth.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
@@ -77,34 +78,37 @@ test('webhooks change --token-url shows the client without its secret, and none 
   expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-id <id>') });
 });
 
-test('a server shows its certificate to a receiver that requests it, and doctor warns before one expires', async () => {
-  const here = startMachine();
-  const server = certificateFor('localhost');
-  const ends = new Date(Date.now() + 20 * 86_400_000).toISOString();
-  const client = certificateFor('payhook', { ends: `${ends.replace(/[-:T]/g, '').slice(2, 14)}Z` });
-  const tls = { ...server, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
-  const receiver = await startReceiver({ tls });
-  try {
-    await here.init();
-    const env = {
-      DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-      NODE_EXTRA_CA_CERTS: here.write('authority.pem', server.cert),
-    };
-    const running = await startServer(here, { env });
-    const pem = here.write('server-client.pem', client.cert + client.key);
-    const command = (...words: string[]) => here.run([...words], { env });
-    expect((await command('webhooks', 'create', receiver.url, '--client-certificate', pem)).code).toBe(0);
-    expect((await command('webhooks', 'test', receiver.url)).code).toBe(0);
-    const [request] = await receiver.until(1);
-    expect(request?.peer).toBe('payhook');
-    const doctor = await command('doctor');
-    expect(doctor.stdout).toMatch(
-      /client certificates +1 expired or expiring within 30 days, first that of we_/,
-    );
-    running.child.kill('SIGTERM');
-    await running.ended;
-  } finally {
-    await receiver.close();
-    await here.close();
-  }
-});
+longRun.test(
+  'a server shows its certificate to a receiver that requests it, and doctor warns before one expires',
+  async () => {
+    const here = startMachine();
+    const server = certificateFor('localhost');
+    const ends = new Date(Date.now() + 20 * 86_400_000).toISOString();
+    const client = certificateFor('payhook', { ends: `${ends.replace(/[-:T]/g, '').slice(2, 14)}Z` });
+    const tls = { ...server, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
+    const receiver = await startReceiver({ tls });
+    try {
+      await here.init();
+      const env = {
+        DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+        NODE_EXTRA_CA_CERTS: here.write('authority.pem', server.cert),
+      };
+      const running = await startServer(here, { env });
+      const pem = here.write('server-client.pem', client.cert + client.key);
+      const command = (...words: string[]) => here.run([...words], { env });
+      expect((await command('webhooks', 'create', receiver.url, '--client-certificate', pem)).code).toBe(0);
+      expect((await command('webhooks', 'test', receiver.url)).code).toBe(0);
+      const [request] = await receiver.until(1);
+      expect(request?.peer).toBe('payhook');
+      const doctor = await command('doctor');
+      expect(doctor.stdout).toMatch(
+        /client certificates +1 expired or expiring within 30 days, first that of we_/,
+      );
+      running.child.kill('SIGTERM');
+      await running.ended;
+    } finally {
+      await receiver.close();
+      await here.close();
+    }
+  },
+);

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../faults/support-embedded.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { type Machine, startMachine } from './support.ts';
 
 const NOBODY = 65534;
@@ -163,7 +164,7 @@ describe('the data folder is refused', () => {
     ],
   ];
 
-  test.each(spoilt)('%s', async (_what, spoil, message, needsRoot) => {
+  test.each(someOf(spoilt, 3))('%s', async (_what, spoil, message, needsRoot) => {
     if (needsRoot && !isRoot) return;
     await machine.init();
     spoil(machine.dataDir);
@@ -176,14 +177,14 @@ describe('the data folder is refused', () => {
   });
 });
 
-test('your own link to the data folder works', async () => {
+longRun.test('your own link to the data folder works', async () => {
   await machine.init();
   renameSync(machine.dataDir, join(machine.folder, 'moved'));
   symlinkSync('moved', machine.dataDir);
   expect(await machine.run(['accounts', 'list'])).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('PostgreSQL loads libraries from a folder that is new at each start', async () => {
+longRun.test('PostgreSQL loads libraries from a folder that is new at each start', async () => {
   await machine.init();
   const links = join(machine.dataDir, 'run', 'lib');
   writeFileSync(join(links, 'libc.so.6'), 'not a library');
@@ -193,7 +194,7 @@ test('PostgreSQL loads libraries from a folder that is new at each start', async
   expect(found.filter((name) => !lstatSync(join(links, name)).isSymbolicLink())).toEqual([]);
 });
 
-test('a start removes only folders that earlier starts created', async () => {
+longRun.test('a start removes only folders that earlier starts created', async () => {
   await machine.init();
   const note = join(machine.dataDir, 'run', 'outside.json');
   const ours = ['payhook-postgres-Abc123', 'payhook-Abc123'].map((name) => victim(name));

@@ -14,6 +14,7 @@ import {
   parseCsv,
 } from '../api/fixtures.ts';
 import { type Answer, json, stub } from '../client/support.ts';
+import { longRun } from '../support/depth.ts';
 import { paymentsIn } from '../support/sepa.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { runHere } from './here.ts';
@@ -159,38 +160,41 @@ test('nothing is overwritten without --force, and a folder or a device never is'
   expect(read('mine.csv')).toBe(await apiFile('wise'));
 });
 
-test('a file of several parts is written whole: every part under its own name, each row once', async () => {
-  await manyForWise(1001);
-  const { as_of } = await makePayout(api);
-  const parts = [await apiFile('wise?part=1'), await apiFile('wise?part=2')];
-  const names = [1, 2].map(
-    (part) => `exports/payout-1-r1-${as_of.slice(0, 10)}-wise-usd-part-${part}-of-2.csv`,
-  );
-  expect(await exportTo('--format', 'wise')).toMatchObject({ code: 0, stdout: `${names.join('\n')}\n` });
-  expect(names.map(read)).toEqual(parts);
+longRun.test(
+  'a file of several parts is written whole: every part under its own name, each row once',
+  async () => {
+    await manyForWise(1001);
+    const { as_of } = await makePayout(api);
+    const parts = [await apiFile('wise?part=1'), await apiFile('wise?part=2')];
+    const names = [1, 2].map(
+      (part) => `exports/payout-1-r1-${as_of.slice(0, 10)}-wise-usd-part-${part}-of-2.csv`,
+    );
+    expect(await exportTo('--format', 'wise')).toMatchObject({ code: 0, stdout: `${names.join('\n')}\n` });
+    expect(names.map(read)).toEqual(parts);
 
-  const { files, paid_list } = await runJson(
-    ...['payouts', 'export', 'current', '--format', 'wise', '-o', 'bank.v2.csv', '--paid-list', 'paid.csv'],
-  );
-  expect(files).toEqual([
-    { file: 'bank.v2-part-1.csv', bytes: Buffer.byteLength(parts[0] ?? ''), part: 1 },
-    { file: 'bank.v2-part-2.csv', bytes: Buffer.byteLength(parts[1] ?? ''), part: 2 },
-  ]);
-  expect(['bank.v2-part-1.csv', 'bank.v2-part-2.csv'].map(read)).toEqual(parts);
-  expect(paid_list).toEqual({ file: 'paid.csv', paid: 1001, not_paid: 0 });
-  await refuse(exportTo('--format', 'wise', '-o', '-'), 1, 'the payout needs 2 files');
-  await refuse(exportTo('--format', 'wise', '-o', 'bank.v2.csv'), 1, 'bank.v2-part-1.csv exists');
+    const { files, paid_list } = await runJson(
+      ...['payouts', 'export', 'current', '--format', 'wise', '-o', 'bank.v2.csv', '--paid-list', 'paid.csv'],
+    );
+    expect(files).toEqual([
+      { file: 'bank.v2-part-1.csv', bytes: Buffer.byteLength(parts[0] ?? ''), part: 1 },
+      { file: 'bank.v2-part-2.csv', bytes: Buffer.byteLength(parts[1] ?? ''), part: 2 },
+    ]);
+    expect(['bank.v2-part-1.csv', 'bank.v2-part-2.csv'].map(read)).toEqual(parts);
+    expect(paid_list).toEqual({ file: 'paid.csv', paid: 1001, not_paid: 0 });
+    await refuse(exportTo('--format', 'wise', '-o', '-'), 1, 'the payout needs 2 files');
+    await refuse(exportTo('--format', 'wise', '-o', 'bank.v2.csv'), 1, 'bank.v2-part-1.csv exists');
 
-  // and a list of this size completes the payout
-  const show = await run(['payouts', 'show', '1']);
-  expect(show.stdout).toContain(
-    'More than 1,000 affiliates. To list them by page: payhook payouts affiliates 1',
-  );
-  const second = await runJson('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
-  expect(second).toMatchObject({ data: [{ name: 'A' }], pagination: { total: 1001, pages: 11 } });
-  const done = await runJson('payouts', 'complete', '1', '--from', 'paid.csv', '--revision', '1', '--yes');
-  expect(done).toMatchObject({ status: 'paid', totals: [{ paid_amount: 100_100, released_amount: 0 }] });
-});
+    // and a list of this size completes the payout
+    const show = await run(['payouts', 'show', '1']);
+    expect(show.stdout).toContain(
+      'More than 1,000 affiliates. To list them by page: payhook payouts affiliates 1',
+    );
+    const second = await runJson('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
+    expect(second).toMatchObject({ data: [{ name: 'A' }], pagination: { total: 1001, pages: 11 } });
+    const done = await runJson('payouts', 'complete', '1', '--from', 'paid.csv', '--revision', '1', '--yes');
+    expect(done).toMatchObject({ status: 'paid', totals: [{ paid_amount: 100_100, released_amount: 0 }] });
+  },
+);
 
 /** The server, but `first` runs before the request that `isIt` picks. */
 async function between(isIt: (path: string) => boolean, first: () => Promise<unknown>): Promise<string> {
@@ -442,76 +446,86 @@ test('the list is not written when the payout changes between reading it and the
   await refuse(run(args, url), 1, 'payout 1 changed in the meantime');
 });
 
-test('files of other rows are a new set: the export warns about affiliates in both sets and names the earlier file', async () => {
-  await manyForWise(5);
-  await makePayout(api);
-  const wise = (...args: string[]) => exportTo('--format', 'wise', ...args);
-  const first = await runJson(
-    'payouts',
-    'export',
-    '1',
-    '--format',
-    'wise',
-    '--rows-per-file',
-    '3',
-    '-o',
-    'first.csv',
-  );
-  expect(first).toMatchObject({ files: [{ part: 1 }, { part: 2 }], affiliates_in_other_files: 0 });
-  expect(first.replaces_file_set_id).toBeNull();
-  // the same files again are not a new set
-  expect((await wise('--rows-per-file', '3', '-o', 'again.csv')).stderr).toBe('');
-  expect(read('again-part-1.csv')).toBe(read('first-part-1.csv'));
-  const second = await wise('--rows-per-file', '2', '-o', 'second.csv');
-  expect(second.code, second.stderr).toBe(0);
-  expect(second.stderr).toContain('WARNING: 5 affiliates in this file are also in another file');
-  expect(second.stderr).toMatch(
-    /The other files: wise, part 1, revision 1, downloaded \d{4}(-\d\d){2} \d\d:\d\d \(UTC\); wise, part 2/,
-  );
-  const third = await run(['payouts', 'export', '1', '--format', 'wise', '-o', 'third.csv', '--json']);
-  expect(third.json()).toMatchObject({ affiliates_in_other_files: 5, files: [{ part: null }] });
-  const { downloads } = (await api.get(`${PAYOUTS}/current/payment-files`)).body.files[0];
-  expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, ...Array(7).fill(true)]);
-  await refuse(wise('--rows-per-file', '1'), 2, '--rows-per-file must be a whole number');
-  await refuse(wise('--rows-per-file', '1001'), 1, '--rows-per-file must be at most 1000 for the Wise file');
-  await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file needs --format');
-});
+longRun.test(
+  'files of other rows are a new set: the export warns about affiliates in both sets and names the earlier file',
+  async () => {
+    await manyForWise(5);
+    await makePayout(api);
+    const wise = (...args: string[]) => exportTo('--format', 'wise', ...args);
+    const first = await runJson(
+      'payouts',
+      'export',
+      '1',
+      '--format',
+      'wise',
+      '--rows-per-file',
+      '3',
+      '-o',
+      'first.csv',
+    );
+    expect(first).toMatchObject({ files: [{ part: 1 }, { part: 2 }], affiliates_in_other_files: 0 });
+    expect(first.replaces_file_set_id).toBeNull();
+    // the same files again are not a new set
+    expect((await wise('--rows-per-file', '3', '-o', 'again.csv')).stderr).toBe('');
+    expect(read('again-part-1.csv')).toBe(read('first-part-1.csv'));
+    const second = await wise('--rows-per-file', '2', '-o', 'second.csv');
+    expect(second.code, second.stderr).toBe(0);
+    expect(second.stderr).toContain('WARNING: 5 affiliates in this file are also in another file');
+    expect(second.stderr).toMatch(
+      /The other files: wise, part 1, revision 1, downloaded \d{4}(-\d\d){2} \d\d:\d\d \(UTC\); wise, part 2/,
+    );
+    const third = await run(['payouts', 'export', '1', '--format', 'wise', '-o', 'third.csv', '--json']);
+    expect(third.json()).toMatchObject({ affiliates_in_other_files: 5, files: [{ part: null }] });
+    const { downloads } = (await api.get(`${PAYOUTS}/current/payment-files`)).body.files[0];
+    expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, ...Array(7).fill(true)]);
+    await refuse(wise('--rows-per-file', '1'), 2, '--rows-per-file must be a whole number');
+    await refuse(
+      wise('--rows-per-file', '1001'),
+      1,
+      '--rows-per-file must be at most 1000 for the Wise file',
+    );
+    await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file needs --format');
+  },
+);
 
-test('credit transfers in parts of another size pay everyone again, and outdate the earlier parts', async () => {
-  await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
-  const ids: number[] = [];
-  for (let index = 0; index < 5; index += 1) {
-    const id = await someone({}, { eur: 100 + index });
-    const account = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
-    expect((await api.put(`${AFFILIATES}/${id}/destination`, account)).status).toBe(200);
-    ids.push(id);
-  }
-  await makePayout(api);
-  const everybody = ids.map((id) => `P1-A${id}`).sort();
-  const exported = async (rows: number) => {
-    const by = ['--format', 'sepa_credit_transfer', '--rows-per-file', String(rows), '--json'];
-    const ran = await run(['payouts', 'export', '1', ...by, '-o', `by-${rows}.xml`]);
-    expect(ran.code, ran.stderr).toBe(0);
-    const report = ran.json();
-    const paid = report.files.map(({ file }: Json) => paymentsIn(read(file)).map((each) => each.reference));
-    expect(report).toMatchObject({ format: 'sepa' });
-    expect(paid.flat().sort()).toEqual(everybody);
-    return { report, parts: paid.map((each: string[]) => each.length) };
-  };
-  const first = await exported(4);
-  expect(first.parts).toEqual([3, 2]);
-  const second = await exported(2);
-  expect(second.parts).toEqual([2, 2, 1]);
-  expect(second.report).toMatchObject({
-    affiliates_in_other_files: 5,
-    replaces_file_set_id: first.report.file_set_id,
-  });
-  const { downloads } = (await api.get(`${PAYOUTS}/current/payment-files`)).body.files.find(
-    ({ format }: Json) => format === 'sepa',
-  );
-  expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, false, false, true, true]);
-  await refuse(exportTo('--format', 'sepa_instant'), 2, 'Allowed choices are commissions, summary, paypal');
-});
+longRun.test(
+  'credit transfers in parts of another size pay everyone again, and outdate the earlier parts',
+  async () => {
+    await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
+    const ids: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const id = await someone({}, { eur: 100 + index });
+      const account = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
+      expect((await api.put(`${AFFILIATES}/${id}/destination`, account)).status).toBe(200);
+      ids.push(id);
+    }
+    await makePayout(api);
+    const everybody = ids.map((id) => `P1-A${id}`).sort();
+    const exported = async (rows: number) => {
+      const by = ['--format', 'sepa_credit_transfer', '--rows-per-file', String(rows), '--json'];
+      const ran = await run(['payouts', 'export', '1', ...by, '-o', `by-${rows}.xml`]);
+      expect(ran.code, ran.stderr).toBe(0);
+      const report = ran.json();
+      const paid = report.files.map(({ file }: Json) => paymentsIn(read(file)).map((each) => each.reference));
+      expect(report).toMatchObject({ format: 'sepa' });
+      expect(paid.flat().sort()).toEqual(everybody);
+      return { report, parts: paid.map((each: string[]) => each.length) };
+    };
+    const first = await exported(4);
+    expect(first.parts).toEqual([3, 2]);
+    const second = await exported(2);
+    expect(second.parts).toEqual([2, 2, 1]);
+    expect(second.report).toMatchObject({
+      affiliates_in_other_files: 5,
+      replaces_file_set_id: first.report.file_set_id,
+    });
+    const { downloads } = (await api.get(`${PAYOUTS}/current/payment-files`)).body.files.find(
+      ({ format }: Json) => format === 'sepa',
+    );
+    expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, false, false, true, true]);
+    await refuse(exportTo('--format', 'sepa_instant'), 2, 'Allowed choices are commissions, summary, paypal');
+  },
+);
 
 test('--all-paid refuses lines in no downloaded file and names their sum, until --also-without-file confirms them', async () => {
   const ada = await someone(PAYPAL, { usd: 100 });

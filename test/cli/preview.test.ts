@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bookDebt, COMMISSIONS, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { salesFor, takeIn } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
@@ -63,7 +64,7 @@ test('affiliates with one bank account are named by payouts preview, show and co
   expect(stderr).toContain(shared);
 });
 
-test('above 1,000 affiliates the first 1,000 are named, and the others are counted', async () => {
+longRun.test('above 1,000 affiliates the first 1,000 are named, and the others are counted', async () => {
   const { id } = await makeAffiliate(api, { name_first: 'Many 0' });
   const made = await world.query<{ id: string }>(
     `insert into affiliates (account_id, email, name_first)

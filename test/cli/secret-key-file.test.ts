@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { runOn } from './here.ts';
 import { type RunOptions, startServer, useMachine } from './support.ts';
 
@@ -45,7 +46,7 @@ test('the server and doctor warn about a secret key that others can read, and na
   expect(await warnings(given, [0o640], options)).toEqual({ log: [], doctor: [''] });
 });
 
-test('they also warn about the key of the first start, once its mode was widened', async () => {
+longRun.test('they also warn about the key of the first start, once its mode was widened', async () => {
   const made = join(machine.dataDir, 'secret-key');
   expect(statSync(made).mode & 0o777).toBe(0o600);
   expect(await warnings(made, [0o600])).toEqual({ log: [], doctor: [''] });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import {
   deliveryCountErrors,
@@ -67,7 +68,7 @@ describe.concurrent('an event published in the process that delivers', () => {
       await until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
     }));
 
-  test('begins leased to it too while another worker exists', () =>
+  longRun.test('begins leased to it too while another worker exists', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const hold = holdResponses(receiver);
@@ -85,7 +86,8 @@ describe.concurrent('an event published in the process that delivers', () => {
         return leases.some(({ worker }) => worker === own?.number);
       });
       await other.close();
-    }));
+    }),
+  );
 
   test('waits for a claim while another worker has locked the endpoint', () =>
     onStage({}, async (stage) => {
@@ -155,7 +157,7 @@ describe.concurrent('an event published in the process that delivers', () => {
       expect(deliveryCountErrors(receiver.received, idsOf(receiver.received))).toEqual({});
     }));
 
-  test('costs no more where thousands of deliveries wait for their next attempt', () =>
+  longRun.test('costs no more where thousands of deliveries wait for their next attempt', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -190,7 +192,8 @@ describe.concurrent('an event published in the process that delivers', () => {
         const after = await walked();
         return after.entries - before.entries < 1000 * (after.looks - before.looks);
       });
-    }));
+    }),
+  );
 
   test.each([
     ['has a rate limit', { rate_limit: 1000 }],
@@ -264,7 +267,7 @@ describe.concurrent('an event published in the process that delivers', () => {
 });
 
 describe('lanes of three processes that publish and deliver', () => {
-  test('hold while workers start and stop', () =>
+  longRun.test('hold while workers start and stop', () =>
     onStage({ databaseLatencyMs: 5 }, async (stage) => {
       const receiver = await stage.receiver();
       const meter = metering(receiver, { answerMs: 40, status: 500 }); // a lane that narrows to one
@@ -287,7 +290,8 @@ describe('lanes of three processes that publish and deliver', () => {
       await until('60 events to come', () => new Set(idsOf(receiver.received)).size >= 60);
       expect(meter.most).toBe(1);
       await stage.change(endpoint, { status: 'disabled' });
-    }));
+    }),
+  );
 
   test('hold while all of them publish at once', () =>
     onStage({ databaseLatencyMs: 5 }, async (stage) => {

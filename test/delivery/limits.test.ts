@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { LEASE_TIMEOUT_MS, mostLeasesInASecond, NOTE_LEASES } from '../support/leases.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -122,7 +123,7 @@ describe.concurrent('isolation', () => {
       }
     }));
 
-  test('more waiting endpoints than one claim reads all get served', () =>
+  longRun.test('more waiting endpoints than one claim reads all get served', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       // more than one account may have
@@ -144,7 +145,8 @@ describe.concurrent('isolation', () => {
       await stage.world.query('update endpoint_state set may_start_at = now()');
       await receiver.until(1022);
       expect(countByPath(receiver.received)).toEqual(Array(511).fill(2));
-    }));
+    }),
+  );
 
   test('full lanes and a deep backlog do not delay the endpoints behind them', () =>
     onStage({ delivers: false }, async (stage) => {

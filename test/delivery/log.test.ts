@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { serve } from '../../src/app/serve.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
+import { rounds } from '../support/depth.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
 import { onSignal } from '../support/signals.ts';
@@ -9,6 +10,9 @@ import { onStage, type Stage, uuidOf } from './support.ts';
 
 const LOG = '/v2/webhook-events/';
 const STATUSES = ['pending', 'held', 'delivered', 'failed'];
+
+/** Each publishes eleven events. */
+const ROUNDS = rounds(8, 30);
 
 interface PageRequest {
   readonly status?: string;
@@ -75,17 +79,18 @@ describe('while events are published, delivered, retried and deleted, and the co
           }
         };
         const publishing = async () => {
-          for (let round = 0; round < 30; round += 1) await Promise.all([stage.publish(), stage.backlog(10)]);
+          for (let round = 0; round < ROUNDS; round += 1)
+            await Promise.all([stage.publish(), stage.backlog(10)]);
         };
         const meanwhile = [retry, ask, ask, () => foldCounts(world.db)].map(repeat);
         const published = publishing();
-        await doomed.until(50);
+        await doomed.until(ROUNDS);
         const [, , gone] = endpoints;
         if (gone) await stage.api.delete(gone.path);
         await published;
         await stage.change(off, { status: 'enabled' });
         const waiting = () => world.query('select 1 from queue limit 1');
-        await until('all were sent', () => steady.received.length >= 2 * 330);
+        await until('all were sent', () => steady.received.length >= 2 * 11 * ROUNDS);
         busy = false;
         await Promise.all(meanwhile);
         await until('nothing waits', async () => (await waiting()).length === 0);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { canMount, isNodeForAll, type OtherSystem, startOtherSystem } from '../support/other-system.ts';
 
 const UNIT = '/etc/systemd/system/payhook.service';
@@ -52,7 +53,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(existsSync(system.path(UNIT))).toBe(false);
   });
 
-  test('a program that users other than root can write to is refused', () => {
+  longRun.test('a program that users other than root can write to is refused', () => {
     const copy =
       'mkdir /opt/copy && cp -r /opt/payhook/dist /opt/payhook/package.json /opt/payhook/migrations /opt/copy && ln -s /opt/payhook/node_modules /opt/copy/node_modules';
     const install = INSTALL.replace('/opt/payhook', '/opt/copy');
@@ -104,7 +105,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(doctor.stdout).toContain('/var/lib/payhook/data does not exist yet');
   });
 
-  test('commands of the script that take no settings run without them', () => {
+  longRun.test('commands of the script that take no settings run without them', () => {
     const dry = system.run(`${SCRIPT} service install --dry-run`);
     expect(dry, dry.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`unchanged  ${UNIT}`) });
     const completion = system.run(`${SCRIPT} completion bash`);

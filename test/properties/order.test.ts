@@ -16,6 +16,7 @@ import {
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { isLong } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -155,5 +156,7 @@ test('in any order, a list by its cursors has each row once, forwards and backwa
       }
     },
   });
+  // the cases of a long run reach everything
+  if (!isLong) return;
   expect(Object.keys(GROWING).filter((path) => !read.has(path))).toEqual([]);
 });

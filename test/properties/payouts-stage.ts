@@ -201,6 +201,7 @@ export async function observe({ world, account, ids }: Stage): Promise<Observed>
                       from affiliates a join who on who.id = a.id
                       where account_id = (select id from own))) as seen`,
     [account, ids],
+    'observed',
   );
   const { rows = [], payouts = [], returns = [], minimum, affiliates } = row?.seen ?? {};
   return {
@@ -220,6 +221,8 @@ export async function observe({ world, account, ids }: Stage): Promise<Observed>
 export async function wrongIn(world: World, known: ReadonlySet<string> = new Set()): Promise<Set<string>> {
   const found = await world.query<{ what: string; detail: string }>(
     `${IMBALANCES} union all select * from (${MISSING_EVENTS}) untold union all select * from (${WRONG_HISTORY}) mistold`,
+    [],
+    'wrong',
   );
   return new Set(found.map(({ what, detail }) => `${what}: ${detail}`).filter((each) => !known.has(each)));
 }

@@ -44,12 +44,12 @@ test('a property runs the same cases every time', async () => {
     const seen: unknown[] = [];
     await expectProperty(
       { ...small, check: (numbers) => void seen.push(numbers) },
-      { seeds: [1, 2], share: 1, counterexamples: [] },
+      { seeds: [1], share: 1, counterexamples: [] },
     );
     return seen;
   };
   const first = await run();
-  expect(first).toHaveLength(200);
+  expect(first).toHaveLength(100);
   expect(await run()).toEqual(first);
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { read, recover } from '../delivery/recoveries-support.ts';
 import { type Endpoint, idsOf, onStage, type Stage, uuidOf } from '../delivery/support.ts';
+import { rounds } from '../support/depth.ts';
 import { expectProperty } from '../support/properties.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -80,7 +81,7 @@ async function live(stage: Stage, endpoint: Endpoint, receiver: Receiver, log: r
 test('every matching event is sent exactly once, by the recovery or by the due attempt; the counts agree', () =>
   onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h' } }, (stage) =>
     expectProperty({
-      ...{ name: 'recoveries', cases: 5 },
+      ...{ name: 'recoveries', cases: rounds(2, 5) },
       arbitrary: fc.record({
         log: fc.array(past, { minLength: 1, maxLength: 40 }),
         request,

@@ -3,6 +3,7 @@ import { unique } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
+import { isLong } from '../support/depth.ts';
 import { IMBALANCES, MISSING_EVENTS, WRONG_HISTORY } from '../support/imbalances.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
@@ -204,6 +205,7 @@ async function observe({ world, account }: Stage): Promise<Observed> {
        'minimum', (select coalesce((minimum_payout ->> 'usd')::int, 0) from accounts
                    where id = (select id from own))) as seen`,
     [account],
+    'observed',
   );
   const { rows = [], refunds = [], payouts = [], minimum = 0, order = [] } = found?.seen ?? {};
   const keyed = (list: unknown[][]) => Object.fromEntries(list.map((each) => [each[0], each.at(-1)]));
@@ -256,6 +258,8 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   expect(
     await world.query(
       `${IMBALANCES} union all select * from (${MISSING_EVENTS}) untold union all select * from (${WRONG_HISTORY}) mistold`,
+      [],
+      'wrong',
     ),
   ).toEqual([]);
   return { state: match?.next ?? state, after, answers: isCertain ? answers : null };
@@ -295,6 +299,8 @@ test('whatever is refunded, reversed and created, in whatever order, takes what 
     shrinks: false,
     check: (list, { client, note }) => play(worlds[client] as World, list, note),
   });
+  // the cases of a long run reach everything
+  if (!isLong) return;
   expect(
     ANSWERS.filter((answer) => !answered.has(answer)),
     'responses that no case was given',

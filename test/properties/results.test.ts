@@ -11,6 +11,7 @@ import {
 import type { Api } from '../support/api.ts';
 import { expectStatement } from '../support/balances.ts';
 import { type Batch, type Booking, camt, pain002, type Status } from '../support/bank.ts';
+import { isLong, rounds } from '../support/depth.ts';
 import { expectProperty } from '../support/properties.ts';
 import { missingSchemas, paymentsIn, validatorOf } from '../support/sepa.ts';
 import { useWorld } from '../support/world.ts';
@@ -176,13 +177,15 @@ async function check(given: Wish): Promise<void> {
 test('whatever a bank answers to SEPA files, the proposal is true, and completing with it keeps the books', async () => {
   const seen = new Set<string>();
   await expectProperty({
-    ...{ name: 'results of a bank', arbitrary: wish, cases: 6 },
+    ...{ name: 'results of a bank', arbitrary: wish, cases: rounds(3, 6) },
     async check(given) {
       for (const each of [given.version, given.report, ...given.people.map(({ fate }) => fate)])
         seen.add(each);
       await check(given);
     },
   });
+  // the cases of a long run reach everything
+  if (!isLong) return;
   expect([...VERSIONS, ...REPORTS, ...FATES].filter((each) => !seen.has(each))).toEqual([]);
 });
 

@@ -1,11 +1,10 @@
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { makeAffiliates, salesFor, sumOf, takeIn } from '../support/seed.ts';
-import { ARENAS, COMMISSIONS, inArena, PAYOUTS, type Racers } from './support.ts';
-
-const ARENA = ARENAS[1] as (typeof ARENAS)[number];
+import { COMMISSIONS, inArena, PAYOUTS, PLAIN, type Racers } from './support.ts';
 
 // of this database alone: other tests share the PostgreSQL
 const WAITING = `select 1 from pg_stat_activity
@@ -75,7 +74,7 @@ async function downloadDuring(
 }
 
 test('a file of a payout that is deleted meanwhile is the whole file or none, never an empty one', () =>
-  inArena(ARENA, async (racers) => {
+  inArena(PLAIN, async (racers) => {
     const { api } = racers;
     const sales = salesFor(await makeAffiliates(api, 2), 6);
     await takeIn(api, sales);
@@ -89,7 +88,7 @@ test('a file of a payout that is deleted meanwhile is the whole file or none, ne
   }));
 
 test('a file created while its payout is completed is that of the revision in its name', () =>
-  inArena(ARENA, async (racers) => {
+  inArena(PLAIN, async (racers) => {
     const { api } = racers;
     const [first = 0, second = 0] = await makeAffiliates(api, 2);
     const sales = salesFor([first, second], 6);
@@ -110,8 +109,8 @@ test('a file created while its payout is completed is that of the revision in it
     );
   }));
 
-test('a file created while a destination changes shows the one of the revision in its name', () =>
-  inArena(ARENA, async (racers) => {
+longRun.test('a file created while a destination changes shows the one of the revision in its name', () =>
+  inArena(PLAIN, async (racers) => {
     const { api } = racers;
     const [affiliate = 0] = await makeAffiliates(api, 1);
     await takeIn(api, salesFor([affiliate], 3));
@@ -121,29 +120,33 @@ test('a file created while a destination changes shows the one of the revision i
       expect(changed.status).toBe(200);
     });
     expect(file?.text.includes('new@example.com')).toBe(file?.headers.get('etag') === '"2"');
-  }));
+  }),
+);
 
-test('a payment file created while an affiliate changes the payment method is that of the revision in its name', () =>
-  inArena(ARENA, async (racers) => {
-    const { api } = racers;
-    const [stays = 0, moves = 0] = await makeAffiliates(api, 2);
-    await takeIn(api, salesFor([stays, moves], 2));
-    await api.post(PAYOUTS);
-    const path = `${PAYOUTS}/current/payment-files/paypal?allow_skipped=true`;
-    const file = await downloadDuring(racers, path, async () => {
-      const changed = await api.patch(`/v2/affiliates/${moves}`, { payout_method: 'wise' });
-      expect(changed.status).toBe(200);
-    });
-    const isNew = file?.headers.get('etag') === '"2"';
-    const references = [...(file?.text.matchAll(/,(P1-A\d+),/g) ?? [])].map(([, reference]) => reference);
-    expect(references).toEqual((isNew ? [stays] : [stays, moves]).map((id) => `P1-A${id}`));
-    expect(file?.headers.get('payhook-skipped-affiliates')).toBe(isNew ? '1' : '0');
-    const wise = await api.get(`${PAYOUTS}/current/payment-files/wise?allow_skipped=true`);
-    expect([wise.headers.get('etag'), wise.text.includes(`P1-A${moves}`)]).toEqual(['"2"', true]);
-  }));
+longRun.test(
+  'a payment file created while an affiliate changes the payment method is that of the revision in its name',
+  () =>
+    inArena(PLAIN, async (racers) => {
+      const { api } = racers;
+      const [stays = 0, moves = 0] = await makeAffiliates(api, 2);
+      await takeIn(api, salesFor([stays, moves], 2));
+      await api.post(PAYOUTS);
+      const path = `${PAYOUTS}/current/payment-files/paypal?allow_skipped=true`;
+      const file = await downloadDuring(racers, path, async () => {
+        const changed = await api.patch(`/v2/affiliates/${moves}`, { payout_method: 'wise' });
+        expect(changed.status).toBe(200);
+      });
+      const isNew = file?.headers.get('etag') === '"2"';
+      const references = [...(file?.text.matchAll(/,(P1-A\d+),/g) ?? [])].map(([, reference]) => reference);
+      expect(references).toEqual((isNew ? [stays] : [stays, moves]).map((id) => `P1-A${id}`));
+      expect(file?.headers.get('payhook-skipped-affiliates')).toBe(isNew ? '1' : '0');
+      const wise = await api.get(`${PAYOUTS}/current/payment-files/wise?allow_skipped=true`);
+      expect([wise.headers.get('etag'), wise.text.includes(`P1-A${moves}`)]).toEqual(['"2"', true]);
+    }),
+);
 
-test('a page of a payout that is deleted meanwhile is its page or a 404, never an empty list', () =>
-  inArena(ARENA, async ({ api, world }) => {
+longRun.test('a page of a payout that is deleted meanwhile is its page or a 404, never an empty list', () =>
+  inArena(PLAIN, async ({ api, world }) => {
     const affiliates = await makeAffiliates(api, 2);
     for (const part of ['affiliates', 'commissions']) {
       await takeIn(api, salesFor(affiliates, 6));
@@ -162,10 +165,11 @@ test('a page of a payout that is deleted meanwhile is its page or a 404, never a
       if (list.status === 200) expect(list.body.data, part).not.toEqual([]);
       else expect(list.status).toBe(404);
     }
-  }));
+  }),
+);
 
 test('a commission created during a create is in the payout or left for the next, and never reported as on hold', () =>
-  inArena(ARENA, async (racers) => {
+  inArena(PLAIN, async (racers) => {
     const { api } = racers;
     const affiliates = await makeAffiliates(api, 1);
     const sales = salesFor(affiliates, 3);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { apiOf } from '../support/api.ts';
-import { rounds } from '../support/depth.ts';
+import { isLong } from '../support/depth.ts';
 import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import { makeAffiliates, takeIn } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -241,6 +241,7 @@ async function outcome({ account }: Stage): Promise<unknown> {
        'affiliates', (select json_agg(json_build_array(email, paypal_email, status, minimum_payout) order by email) from a),
        'events', (select json_agg(type order by type) from e)) as state`,
     [account],
+    'outcome',
   );
   return row?.state;
 }
@@ -253,12 +254,15 @@ const statusOf = ({ status, reason }: Answer) => `${status} ${reason ?? ''}`.tri
  */
 function gapsOf(pair: number): readonly number[] {
   const gaps = [0, 30 + ((pair * 25) % 125)];
-  return rounds(0, 1) === 1 ? gaps : gaps.slice(pair % 2, (pair % 2) + 1);
+  return isLong ? gaps : gaps.slice(pair % 2, (pair % 2) + 1);
 }
 
 describe.each(Object.entries(SCENES))('%s', (scene, names) => {
   test('two concurrent operations have the result of one of the two orders', async () => {
-    const pairs = names.flatMap((a, index) => names.slice(index).map((b) => [a, b] as const));
+    const all = names.flatMap((a, index) => names.slice(index).map((b) => [a, b] as const));
+    // a short run has every third pair, others in each scene
+    const first = Object.keys(SCENES).indexOf(scene) % 3;
+    const pairs = isLong ? all : all.filter((_, index) => index % 3 === first);
     const act = (name: string) => ACTS[name] as Act;
 
     const orders = await inBatches(pairs, async ([a, b]) => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { longRun } from './depth.ts';
 import { borrowWorld, worldsStarted } from './pool.ts';
 import { onSignal } from './signals.ts';
 import type { World, WorldOptions } from './world.ts';
@@ -70,7 +71,7 @@ describe('a world that a test returns', () => {
     expect(message).toMatch('a line is not the sum of its commissions');
   });
 
-  test('is refused with a delivery that its worker should have made', async () => {
+  longRun.test('is refused with a delivery that its worker should have made', async () => {
     const message = await returned(
       async ({ api, query, connect }) => {
         const url = 'http://127.0.0.1:9/hook';

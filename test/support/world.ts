@@ -44,8 +44,8 @@ export interface World {
   readonly log: Record<string, unknown>[];
   /** Creates another account with a key; returns its client. */
   otherAccount(name?: string): Promise<Api>;
-  /** A query as superuser on the tables of its cell, to inspect stored rows. */
-  query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** A query as superuser on the tables of its cell, to inspect stored rows. One with a name is planned once. */
+  query<Row>(text: string, values?: unknown[], name?: string): Promise<Row[]>;
   /** Starts a second server on the same database, as another process would. */
   secondServer(): Promise<{ api: Api; close(): Promise<void> }>;
   /**
@@ -178,8 +178,8 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   const workers = new Set<{ close(): Promise<void> }>();
   // one connection, so that a test may lock with it: one statement after the other
   let turn: Promise<unknown> = Promise.resolve();
-  const query = async <Row>(text: string, values: unknown[] = []) => {
-    const result = turn.then(() => inspector.client.query(text, values));
+  const query = async <Row>(text: string, values: unknown[] = [], name?: string) => {
+    const result = turn.then(() => inspector.client.query({ text, values, ...(name ? { name } : {}) }));
     turn = result.catch(() => undefined);
     return (await result).rows as Row[];
   };
