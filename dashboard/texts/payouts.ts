@@ -11,6 +11,7 @@ export const payouts = {
   name: (number: number) => `Payout #${number}`,
   status: { unpaid: 'Unpaid', paid: 'Paid' },
   anyStatus: 'Any status',
+  anyCurrency: 'Any currency',
   new: 'New payout',
   openCurrent: (number: number) => `Open payout #${number}`,
   viewer: roleCannot('write', 'create, complete or delete payouts'),
@@ -21,6 +22,7 @@ export const payouts = {
   columns: {
     number: 'Payout',
     status: 'Status',
+    currency: 'Currency',
     affiliates: 'Affiliates',
     commissions: 'Commissions',
     amount: 'Amount',

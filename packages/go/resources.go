@@ -86,6 +86,8 @@ type ListPayoutsQuery struct {
 	Status string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
+	// An ISO 4217 currency code.
+	Currency string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -113,6 +115,7 @@ func (query *ListPayoutsQuery) values() url.Values {
 		addString(values, "sort", query.Sort)
 		addString(values, "status", query.Status)
 		addInt(values, "affiliate_id", query.AffiliateID)
+		addString(values, "currency", query.Currency)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)
@@ -260,6 +263,8 @@ type ListPayoutCommissionsQuery struct {
 	AffiliateID int64
 	// An integer from 1 to 9007199254740991.
 	ProgramID int64
+	// One of true, false.
+	HasProgram *bool
 	// An id that begins with po_, or none.
 	PayoutID string
 	// An ISO 4217 currency code.
@@ -289,6 +294,14 @@ type ListPayoutCommissionsQuery struct {
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	OccurredAtLt string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGt string
@@ -308,6 +321,7 @@ func (query *ListPayoutCommissionsQuery) values() url.Values {
 		addString(values, "status", query.Status)
 		addInt(values, "affiliate_id", query.AffiliateID)
 		addInt(values, "program_id", query.ProgramID)
+		addBool(values, "has_program", query.HasProgram)
 		addString(values, "payout_id", query.PayoutID)
 		addString(values, "currency", query.Currency)
 		addString(values, "type", query.Type)
@@ -322,6 +336,10 @@ func (query *ListPayoutCommissionsQuery) values() url.Values {
 		addString(values, "occurred_at[gt]", query.OccurredAtGt)
 		addString(values, "occurred_at[lte]", query.OccurredAtLte)
 		addString(values, "occurred_at[lt]", query.OccurredAtLt)
+		addString(values, "voided_at[gte]", query.VoidedAtGte)
+		addString(values, "voided_at[gt]", query.VoidedAtGt)
+		addString(values, "voided_at[lte]", query.VoidedAtLte)
+		addString(values, "voided_at[lt]", query.VoidedAtLt)
 		addString(values, "paid_at[gte]", query.PaidAtGte)
 		addString(values, "paid_at[gt]", query.PaidAtGt)
 		addString(values, "paid_at[lte]", query.PaidAtLte)
@@ -536,8 +554,11 @@ type GetReportSummaryQuery struct {
 	To string
 	// What the rows are of. Default currency; one of currency, method, program, country, affiliate.
 	By string
-	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
+	// By affiliate, only those of a country (ISO 3166-1 alpha-2), or none: whose country is not known; the totals
+	// are of all.
 	Country string
+	// By affiliate, only the rows in a currency; the totals are of all.
+	Currency string
 	// The page of rows; default 1.
 	Page string
 	// Rows a page: default 100, at most 1000.
@@ -552,6 +573,7 @@ func (query *GetReportSummaryQuery) values() url.Values {
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
 		addString(values, "country", query.Country)
+		addString(values, "currency", query.Currency)
 		addString(values, "page", query.Page)
 		addString(values, "per_page", query.PerPage)
 	}
@@ -569,8 +591,11 @@ type DownloadReportSummaryQuery struct {
 	To string
 	// What the rows are of. Default currency; one of currency, method, program, country, affiliate.
 	By string
-	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
+	// By affiliate, only those of a country (ISO 3166-1 alpha-2), or none: whose country is not known; the totals
+	// are of all.
 	Country string
+	// By affiliate, only the rows in a currency; the totals are of all.
+	Currency string
 	// Csv (default), pdf or html; one of csv, pdf, html.
 	Format string
 }
@@ -583,6 +608,7 @@ func (query *DownloadReportSummaryQuery) values() url.Values {
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
 		addString(values, "country", query.Country)
+		addString(values, "currency", query.Currency)
 		addString(values, "format", query.Format)
 	}
 	return values
@@ -952,6 +978,8 @@ type ListCommissionsQuery struct {
 	AffiliateID int64
 	// An integer from 1 to 9007199254740991.
 	ProgramID int64
+	// One of true, false.
+	HasProgram *bool
 	// An id that begins with po_, or none.
 	PayoutID string
 	// An ISO 4217 currency code.
@@ -981,6 +1009,14 @@ type ListCommissionsQuery struct {
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	OccurredAtLt string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtGt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLte string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	VoidedAtLt string
+	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	PaidAtGt string
@@ -1000,6 +1036,7 @@ func (query *ListCommissionsQuery) values() url.Values {
 		addString(values, "status", query.Status)
 		addInt(values, "affiliate_id", query.AffiliateID)
 		addInt(values, "program_id", query.ProgramID)
+		addBool(values, "has_program", query.HasProgram)
 		addString(values, "payout_id", query.PayoutID)
 		addString(values, "currency", query.Currency)
 		addString(values, "type", query.Type)
@@ -1014,6 +1051,10 @@ func (query *ListCommissionsQuery) values() url.Values {
 		addString(values, "occurred_at[gt]", query.OccurredAtGt)
 		addString(values, "occurred_at[lte]", query.OccurredAtLte)
 		addString(values, "occurred_at[lt]", query.OccurredAtLt)
+		addString(values, "voided_at[gte]", query.VoidedAtGte)
+		addString(values, "voided_at[gt]", query.VoidedAtGt)
+		addString(values, "voided_at[lte]", query.VoidedAtLte)
+		addString(values, "voided_at[lt]", query.VoidedAtLt)
 		addString(values, "paid_at[gte]", query.PaidAtGte)
 		addString(values, "paid_at[gt]", query.PaidAtGt)
 		addString(values, "paid_at[lte]", query.PaidAtLte)
@@ -1064,6 +1105,12 @@ type ListRefundsQuery struct {
 	CommissionID string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
+	// An integer from 1 to 9007199254740991.
+	ProgramID int64
+	// One of true, false.
+	HasProgram *bool
+	// An ISO 4217 currency code.
+	Currency string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -1094,6 +1141,9 @@ func (query *ListRefundsQuery) values() url.Values {
 		addString(values, "external_id", query.ExternalID)
 		addString(values, "commission_id", query.CommissionID)
 		addInt(values, "affiliate_id", query.AffiliateID)
+		addInt(values, "program_id", query.ProgramID)
+		addBool(values, "has_program", query.HasProgram)
+		addString(values, "currency", query.Currency)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)

@@ -5306,6 +5306,8 @@ export interface ListPayoutsQuery extends PageQuery {
   readonly status?: 'unpaid' | 'paid' | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5375,6 +5377,7 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   readonly affiliate_id?: number | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly program_id?: number | undefined;
+  readonly has_program?: boolean | undefined;
   /** an id that begins with po_, or none */
   readonly payout_id?: string | undefined;
   /** an ISO 4217 currency code */
@@ -5402,6 +5405,14 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   readonly 'occurred_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gte]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gt]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lte]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5501,8 +5512,13 @@ export interface GetReportSummaryQuery extends PageQuery {
   /** the last day */
   readonly to?: Day | undefined;
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
-  /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
+  /**
+   * by affiliate, only those of a country (ISO 3166-1 alpha-2), or none: whose country is not known; the totals
+   * are of all
+   */
   readonly country?: string | undefined;
+  /** by affiliate, only the rows in a currency; the totals are of all */
+  readonly currency?: string | undefined;
 }
 
 export interface DownloadReportSummaryQuery {
@@ -5516,8 +5532,13 @@ export interface DownloadReportSummaryQuery {
   /** the last day */
   readonly to?: Day | undefined;
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
-  /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
+  /**
+   * by affiliate, only those of a country (ISO 3166-1 alpha-2), or none: whose country is not known; the totals
+   * are of all
+   */
   readonly country?: string | undefined;
+  /** by affiliate, only the rows in a currency; the totals are of all */
+  readonly currency?: string | undefined;
   readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
@@ -5673,6 +5694,7 @@ export interface ListCommissionsQuery extends PageQuery {
   readonly affiliate_id?: number | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly program_id?: number | undefined;
+  readonly has_program?: boolean | undefined;
   /** an id that begins with po_, or none */
   readonly payout_id?: string | undefined;
   /** an ISO 4217 currency code */
@@ -5700,6 +5722,14 @@ export interface ListCommissionsQuery extends PageQuery {
   readonly 'occurred_at[lte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gte]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[gt]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lte]'?: InstantOrDay | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'voided_at[lt]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -5731,6 +5761,11 @@ export interface ListRefundsQuery extends PageQuery {
   readonly commission_id?: string | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly program_id?: number | undefined;
+  readonly has_program?: boolean | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */

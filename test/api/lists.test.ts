@@ -522,6 +522,15 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   if (name === 'status' && first.object === 'affiliate_commission') return commissionStatuses();
   if (name === 'affiliate_id' && first.object === 'affiliate_payout') return payoutsOfAffiliates();
   if (name === 'program_id' && first.object === 'affiliate') return affiliatesOfPrograms();
+  if (name === 'has_program' || (OF_COMMISSIONS.includes(name) && first.object === 'refund'))
+    return casesOfCommissions(name, rows);
+  if (name === 'currency' && first.object === 'affiliate_payout')
+    return ['USD', 'jpy', 'kwd'].map(
+      (code): Case => [
+        code,
+        (row) => row.totals.some(({ currency }: Json) => currency === code.toLowerCase()),
+      ],
+    );
   if (name === 'payout_method')
     return schema.enum.map((word: string): Case => [word, (row) => (row.paid_through ?? 'none') === word]);
   if (name === 'has_destination')
@@ -628,6 +637,26 @@ async function logCases(name: string): Promise<Case[] | null> {
       (row) => row.last_error_code === value,
     ]);
   return null;
+}
+
+/** Filters of refunds by their commissions. */
+const OF_COMMISSIONS = ['affiliate_id', 'program_id', 'currency', 'commission_id'];
+
+/** Filters by a field of a commission, or of one that a refund applies to. */
+function casesOfCommissions(name: string, rows: readonly Json[]): Case[] {
+  const of = (row: Json): Json[] => row.refunds?.map(({ commission }: Json) => commission) ?? [row];
+  if (name === 'has_program')
+    return ['true', 'false'].map(
+      (value): Case => [
+        value,
+        (row) => of(row).some(({ program_id }) => String(program_id !== null) === value),
+      ],
+    );
+  const field = name === 'commission_id' ? 'id' : name;
+  const values = distinct(rows.flatMap(of), field);
+  const matches = (value: string) => (row: Json) => of(row).some((each) => String(each[field]) === value);
+  const nothing = { currency: 'kwd', commission_id: `com_${'0'.repeat(32)}` }[name] ?? '999999999';
+  return [...values, nothing].map((value): Case => [value, matches(value)]);
 }
 
 const hasDestination = ({ payout_method, paypal_email, name_first, name_last }: Json): boolean =>

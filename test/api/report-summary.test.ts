@@ -118,6 +118,13 @@ describe('a report', () => {
       expect(await rowsOf('by=affiliate&country=fr')).toEqual([
         [String(bob.id), 'usd', { earned: 57, paid: 50, closing: 7 }],
       ]);
+      expect(await rowsOf('by=affiliate&currency=EUR')).toEqual([[String(ada.id), 'eur', eur]]);
+      expect(await rowsOf('by=affiliate&country=none')).toEqual([]);
+      await api.patch(`${AFFILIATES}/${ada.id}`, { country: null });
+      expect(await rowsOf('by=affiliate&country=none&currency=usd')).toEqual([
+        [String(ada.id), 'usd', { earned: 1000, paid: 1000 }],
+      ]);
+      await api.patch(`${AFFILIATES}/${ada.id}`, { country: 'DE' });
       const names = async (by: string) => (await reportOf(`by=${by}`)).rows.map(({ name }: Json) => name);
       expect(await names('affiliate')).toEqual(['Ada', 'Ada', 'B']);
       expect(await names('program')).toEqual([null, 'Spring', null]);
@@ -338,6 +345,8 @@ describe('a report', () => {
     ['by=colour', 'by', 'currency, method, program, country, affiliate'],
     ['country=DE', 'country', 'by=affiliate'],
     ['by=affiliate&country=Germany', 'country must be', 'two letters'],
+    ['currency=usd', 'currency', 'by=affiliate'],
+    ['by=affiliate&currency=usdd', 'currency must be', 'ISO 4217'],
     ['page=0', 'page must be', ''],
     ['per_page=1001', 'per_page must be', '1000'],
   ])('refuses %s by name', async (query, part, other) => {

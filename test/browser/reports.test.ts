@@ -26,10 +26,12 @@ inChromium('the reports', (chromium) => {
       name_first: 'Ben',
       country: 'FR',
     });
+    await makeAffiliate(world.api, { email: 'cy@example.com', name_first: 'Cy' });
     const lines = [
       `a,ada@example.com,300.00,usd,${quarter.outside},${quarter.day}`,
       `b,ada@example.com,20.00,eur,${quarter.day},${quarter.day}`,
       `c,ben@example.com,1.50,usd,${quarter.day},${quarter.day}`,
+      `d,cy@example.com,0.80,usd,${quarter.day},${quarter.day}`,
     ];
     const file = [HEADER, ...lines, ''].join('\n');
     const answer = await world.api.upload('/v2/imports?kind=commissions&accept_guesses=true', file);
@@ -49,12 +51,12 @@ inChromium('the reports', (chromium) => {
     await page.getByRole('combobox', { name: 'Period' }).selectOption({ label: quarter.label });
     clicks += 2;
     const table = page.getByRole('region', { name: 'By currency' });
-    await table.getByRole('row', { name: 'USD 300.00 1.50 301.50 0.00' }).waitFor();
+    await table.getByRole('row', { name: 'USD 300.00 2.30 302.30 0.00' }).waitFor();
     await table.getByRole('row', { name: 'EUR 0.00 20.00 20.00 0.00' }).waitFor();
     expect(clicks).toBeLessThanOrEqual(3);
     await expectAccessible(page);
     // every number leads to the rows behind it
-    await table.getByRole('link', { name: '301.50' }).click();
+    await table.getByRole('link', { name: '302.30' }).click();
     await page
       .getByRole('row', { name: /Payout #/ })
       .first()
@@ -62,7 +64,7 @@ inChromium('the reports', (chromium) => {
     expect(new URL(page.url()).pathname).toBe('/payouts');
     expect(await page.getByRole('row', { name: /Payout #/ }).count()).toBe(1);
     await page.goBack();
-    await table.getByRole('link', { name: '1.50', exact: true }).click();
+    await table.getByRole('link', { name: '2.30', exact: true }).click();
     await page
       .getByText('ben@example.com')
       .or(page.getByRole('link', { name: 'Ben' }))
@@ -82,20 +84,39 @@ inChromium('the reports', (chromium) => {
     await page.getByRole('link', { name: 'By country' }).click();
     const countries = page.getByRole('region', { name: 'By country' });
     await countries.getByRole('row', { name: 'Germany USD 300.00 0.00 300.00 0.00' }).waitFor();
-    await countries.getByRole('row', { name: 'Total USD 300.00 1.50 301.50 0.00' }).waitFor();
+    await countries.getByRole('row', { name: 'Total USD 300.00 2.30 302.30 0.00' }).waitFor();
+    const people = page.getByRole('region', { name: 'By affiliate' });
+    await countries
+      .getByRole('row', { name: 'Country not known USD 0.00 0.80 0.80 0.00' })
+      .getByRole('link')
+      .first()
+      .click();
+    await page.getByText('Only affiliates whose country is not known.').waitFor();
+    await people.getByRole('row', { name: 'Cy USD 0.00 0.80 0.80 0.00' }).waitFor();
+    expect(await people.getByRole('row').count()).toBe(2);
+    await page.goBack();
     await countries
       .getByRole('row', { name: /^Germany USD/ })
       .getByRole('link')
       .first()
       .click();
-    const people = page.getByRole('region', { name: 'By affiliate' });
     await page.getByText('Only affiliates in Germany.').waitFor();
     await people.getByRole('row', { name: 'Ada USD 300.00 0.00 300.00 0.00' }).waitFor();
-    expect(await people.getByText('Ben').count()).toBe(0);
+    expect(await people.getByRole('row').count()).toBe(2);
+    await page.getByRole('link', { name: 'Show all currencies' }).click();
+    await people.getByRole('row', { name: /^Ada EUR/ }).waitFor();
     await page.getByRole('link', { name: 'Show all countries' }).click();
     await people.getByRole('link', { name: 'Ben' }).waitFor();
     await page.getByRole('link', { name: 'By program' }).click();
     await page.getByText('what was paid cannot be shown by program').waitFor();
+    await page
+      .getByRole('row', { name: 'No program EUR 20.00' })
+      .getByRole('link', { name: '20.00' })
+      .click();
+    await page.getByRole('row', { name: /20\.00 EUR/ }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Program' }).inputValue()).toBe('none');
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.goBack();
     await page.getByRole('link', { name: 'By method' }).click();
     await page.getByRole('region', { name: 'By method' }).getByText('Method not known').first().waitFor();
     await page.getByRole('link', { name: 'US tax forms' }).click();
@@ -108,14 +129,14 @@ inChromium('the reports', (chromium) => {
     await page.getByRole('combobox', { name: 'Period' }).selectOption({ label: 'Other days' });
     await page.getByLabel('From').fill(quarter.day);
     await page.getByLabel('To', { exact: true }).fill(quarter.day);
-    await page.getByRole('row', { name: 'USD 300.00 1.50 301.50 0.00' }).waitFor();
+    await page.getByRole('row', { name: 'USD 300.00 2.30 302.30 0.00' }).waitFor();
     const [saved] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
     expect(saved.suggestedFilename()).toBe(`report-by-currency-from-${quarter.day}-to-${quarter.day}.csv`);
     expect(await readFile(await saved.path(), 'utf8')).toContain(
-      'USD,300.00,1.50,0.00,0.00,0.00,301.50,0.00,0.00',
+      'USD,300.00,2.30,0.00,0.00,0.00,302.30,0.00,0.00',
     );
     const [pdf] = await Promise.all([
       page.waitForEvent('download'),

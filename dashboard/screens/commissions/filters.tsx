@@ -14,11 +14,11 @@ type Change = (next: Partial<Search>) => void;
 
 const STATUSES = ['pending', 'unpaid', 'paid', 'voided'] as const;
 const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'] as const;
+const NO_PROGRAM = 'none';
 const filters = texts.filters;
 
 /** All filters of the list. */
 export function Filters({ search, change }: { search: Search; change: Change }) {
-  const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
   const currency = useMe().data?.account.default_currency ?? 'usd';
   const { by, search: found, date, page, sort, open, act, ...folded } = search;
   return (
@@ -44,28 +44,66 @@ export function Filters({ search, change }: { search: Search; change: Change }) 
         options={[...currencyOptions([currency])]}
         onChange={(chosen) => change({ currency: chosen })}
       />
-      {programs.length > 0 && (
-        <FilterSelect
-          label={filters.program}
-          any={filters.anyProgram}
-          value={search.program_id?.toString()}
-          options={programs.map(({ id, name }) => ({ value: String(id), label: name }))}
-          onChange={(id) => change({ program_id: id === undefined ? undefined : Number(id) })}
-        />
-      )}
+      <ProgramChoice search={search} change={change} />
       <PayoutChoice search={search} change={change} />
       <Span search={search} change={change} />
-      {search.affiliate_id && (
-        <span className="chip">
-          <AffiliateLink id={search.affiliate_id} />
-          <IconButton
-            icon="cross"
-            label={filters.remove(filters.ofAffiliate)}
-            onPress={() => change({ affiliate_id: undefined })}
-          />
-        </span>
-      )}
+      <AffiliateChip search={search} change={change} />
     </FoldedFilters>
+  );
+}
+
+interface OfProgram {
+  readonly program_id?: number | undefined;
+  readonly has_program?: 'false' | undefined;
+}
+
+/** Of a program, or of none. */
+export function ProgramChoice({
+  search: { program_id, has_program },
+  change,
+}: {
+  search: OfProgram;
+  change: (next: OfProgram) => void;
+}) {
+  const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
+  if (programs.length === 0 && has_program === undefined) return null;
+  return (
+    <FilterSelect
+      label={filters.program}
+      any={filters.anyProgram}
+      value={has_program === undefined ? program_id?.toString() : NO_PROGRAM}
+      options={[
+        { value: NO_PROGRAM, label: filters.noProgram },
+        ...programs.map(({ id, name }) => ({ value: String(id), label: name })),
+      ]}
+      onChange={(chosen) =>
+        change({
+          program_id: chosen === undefined || chosen === NO_PROGRAM ? undefined : Number(chosen),
+          has_program: chosen === NO_PROGRAM ? 'false' : undefined,
+        })
+      }
+    />
+  );
+}
+
+/** The affiliate whose rows are shown, and a button that shows those of all. */
+export function AffiliateChip({
+  search: { affiliate_id },
+  change,
+}: {
+  search: { readonly affiliate_id?: number | undefined };
+  change: (next: { readonly affiliate_id: undefined }) => void;
+}) {
+  if (affiliate_id === undefined) return null;
+  return (
+    <span className="chip">
+      <AffiliateLink id={affiliate_id} />
+      <IconButton
+        icon="cross"
+        label={filters.remove(filters.ofAffiliate)}
+        onPress={() => change({ affiliate_id: undefined })}
+      />
+    </span>
   );
 }
 
@@ -116,7 +154,7 @@ function Span({ search, change }: { search: Search; change: Change }) {
       <Select
         label={filters.date}
         value={search.date ?? 'occurred_at'}
-        options={optionsOf(['occurred_at', 'created_at', 'paid_at'], filters.dates)}
+        options={optionsOf(['occurred_at', 'created_at', 'paid_at', 'voided_at'], filters.dates)}
         onChange={(date) => change({ date })}
       />
       <Day label={filters.from} value={search.from} onChange={(from) => change({ from })} />

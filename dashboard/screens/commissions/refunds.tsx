@@ -1,8 +1,9 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Refund } from '../../../src/client/api.ts';
 import { REFUND_FIELDS } from '../../../src/client/fields.ts';
+import { useMe } from '../../data/me.ts';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
+import { currencyOptions, DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
@@ -11,6 +12,7 @@ import { sumsOf } from '../../parts/sums.ts';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
 import { commissions, refunds as texts } from '../../texts/commissions.ts';
+import { AffiliateChip, ProgramChoice } from './filters.tsx';
 import { Views } from './views.tsx';
 
 const route = getRouteApi('/commissions/refunds');
@@ -87,11 +89,20 @@ function RefundLink({ refund: { order_id, external_id, refunds } }: { refund: Re
 export function RefundList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { status, from, to } = search;
+  const { status, from, to, currency, affiliate_id, program_id, has_program } = search;
+  const own = useMe().data?.account.default_currency ?? 'usd';
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listRefunds', {
-    filters: { status, 'occurred_at[gte]': from, 'occurred_at[lte]': to },
+    filters: {
+      status,
+      currency,
+      affiliate_id,
+      program_id,
+      has_program: has_program === undefined ? undefined : false,
+      'occurred_at[gte]': from,
+      'occurred_at[lte]': to,
+    },
     place: search,
     onPlace: change,
   });
@@ -111,8 +122,17 @@ export function RefundList() {
           options={optionsOf(STATUSES, texts.statuses)}
           onChange={(value) => change({ status: value })}
         />
+        <FilterSelect
+          label={commissions.filters.currency}
+          any={commissions.filters.anyCurrency}
+          value={currency}
+          options={currencyOptions([own])}
+          onChange={(value) => change({ currency: value })}
+        />
+        <ProgramChoice search={search} change={change} />
         <DayField label={commissions.filters.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={commissions.filters.to} value={to} onChange={(day) => change({ to: day })} />
+        <AffiliateChip search={search} change={change} />
       </div>
       <Listing
         {...list}

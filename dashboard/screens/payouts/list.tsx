@@ -1,10 +1,10 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PayoutSummary } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
+import { useMay, useMe } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { DayField, FilterSelect } from '../../parts/field.tsx';
+import { currencyOptions, DayField, FilterSelect } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -64,12 +64,18 @@ export function PayoutList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
+  const own = useMe().data?.account.default_currency ?? 'usd';
   const current = useRead('listPayouts', { query: { status: 'unpaid', per_page: 1 } });
   const unpaid = current.data?.data[0];
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listPayouts', {
-    filters: { status: search.status, 'paid_at[gte]': search.from, 'paid_at[lte]': search.to },
+    filters: {
+      status: search.status,
+      currency: search.currency,
+      'paid_at[gte]': search.from,
+      'paid_at[lte]': search.to,
+    },
     place: search,
     onPlace: change,
   });
@@ -109,6 +115,13 @@ export function PayoutList() {
           ]}
           onChange={(status) => change({ status })}
         />
+        <FilterSelect
+          label={texts.columns.currency}
+          any={texts.anyCurrency}
+          value={search.currency}
+          options={currencyOptions([own])}
+          onChange={(currency) => change({ currency })}
+        />
         <DayField label={texts.paidFrom} value={search.from} onChange={(from) => change({ from })} />
         <DayField label={texts.paidTo} value={search.to} onChange={(to) => change({ to })} />
       </div>
@@ -119,10 +132,7 @@ export function PayoutList() {
         keyOf={({ id }) => id}
         empty={
           list.isFiltered ? (
-            <NoMatch
-              title={texts.empty.filtered}
-              onClear={() => change({ status: undefined, from: undefined, to: undefined })}
-            />
+            <NoMatch title={texts.empty.filtered} onClear={() => void navigate({ search: {} })} />
           ) : (
             <Empty icon="payouts" title={texts.empty.title} actions={primary}>
               {texts.empty.lead}

@@ -10,6 +10,7 @@ const list = createRoute({
     page: number,
     sort: text,
     status: oneOf(['unpaid', 'paid']),
+    currency: text,
     from: text,
     to: text,
   }),

@@ -44,7 +44,12 @@ export function columnsFor(lines: readonly Line[], shown: Shown): Column<Line>[]
   );
   const currency: Column<Line> = {
     title: texts.currency,
-    cell: (line) => <span className="currency">{line.currency.toUpperCase()}</span>,
+    cell: ({ currency }) =>
+      shown.by === 'currency' ? (
+        currency.toUpperCase()
+      ) : (
+        <span className="currency">{currency.toUpperCase()}</span>
+      ),
   };
   const group: Column<Line> = {
     title: texts.groups[shown.by],
@@ -92,38 +97,24 @@ function rowsBehind(inside: ReactNode, line: Line, figure: Figure, { by, period,
   const { key, currency } = line;
   const group = line.isTotal ? 'currency' : by;
   if (group === 'country') {
-    if (key === null) return inside;
     return (
-      <Link to="/reports" search={{ ...period, by: 'affiliate', country: key }}>
+      <Link to="/reports" search={{ ...period, by: 'affiliate', country: key ?? 'none', currency }}>
         {inside}
       </Link>
     );
   }
-  const commissions = (date: 'occurred_at' | 'paid_at', type?: 'adjustment') => (
-    <Link
-      to="/commissions"
-      search={{
-        ...days,
-        date,
-        currency,
-        type,
-        affiliate_id: group === 'affiliate' ? Number(key) : undefined,
-        program_id: group === 'program' && key !== null ? Number(key) : undefined,
-      }}
-    >
+  const rows = {
+    ...days,
+    currency,
+    affiliate_id: group === 'affiliate' ? Number(key) : undefined,
+    program_id: group === 'program' && key !== null ? Number(key) : undefined,
+    has_program: group === 'program' && key === null ? ('false' as const) : undefined,
+  };
+  const commissions = (date: 'occurred_at' | 'paid_at' | 'voided_at', type?: 'adjustment') => (
+    <Link to="/commissions" search={{ ...rows, date, type }}>
       {inside}
     </Link>
   );
-  if (group === 'affiliate') {
-    if (figure === 'earned') return commissions('occurred_at');
-    if (figure === 'adjusted') return commissions('occurred_at', 'adjustment');
-    if (figure === 'paid') return commissions('paid_at');
-    return (
-      <Link to="/affiliates/$id" params={{ id: key ?? '' }}>
-        {inside}
-      </Link>
-    );
-  }
   switch (figure) {
     case 'earned':
       return commissions('occurred_at');
@@ -131,25 +122,26 @@ function rowsBehind(inside: ReactNode, line: Line, figure: Figure, { by, period,
       return commissions('occurred_at', 'adjustment');
     case 'refunded':
       return (
-        <Link to="/commissions/refunds" search={days}>
+        <Link to="/commissions/refunds" search={rows}>
           {inside}
         </Link>
       );
     case 'voided':
-      return (
-        <Link to="/commissions" search={{ status: 'voided', currency }}>
-          {inside}
-        </Link>
-      );
+      return commissions('voided_at');
     case 'paid':
+      if (group === 'affiliate') return commissions('paid_at');
       return (
-        <Link to="/payouts" search={{ status: 'paid', ...days }}>
+        <Link to="/payouts" search={{ status: 'paid', ...days, currency }}>
           {inside}
         </Link>
       );
     default:
-      return (
-        <Link to="/reports" search={{ ...period, by: 'affiliate' }}>
+      return group === 'affiliate' ? (
+        <Link to="/affiliates/$id" params={{ id: key ?? '' }}>
+          {inside}
+        </Link>
+      ) : (
+        <Link to="/reports" search={{ ...period, by: 'affiliate', currency }}>
           {inside}
         </Link>
       );

@@ -23,8 +23,8 @@ const route = getRouteApi('/reports');
 export function ReportScreen() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { by = 'currency', period, from, to, country, page = 1 } = search;
-  const query = { by, period, from, to, country };
+  const { by = 'currency', period, from, to, country, currency, page = 1 } = search;
+  const query = { by, period, from, to, country, currency };
   const size = Number(pageSize.use());
   const { data, error, refetch } = useRead('getReportSummary', { query: { ...query, page, per_page: size } });
   const report = data?.by === by ? data : undefined;
@@ -48,15 +48,23 @@ export function ReportScreen() {
         <Period
           value={{ period, from, to }}
           shown={days}
-          onChange={(next) => void navigate({ search: { by: search.by, country, ...next } })}
+          onChange={(next) => void navigate({ search: { by: search.by, country, currency, ...next } })}
         />
         {data && !error && <span className="soft">{describeDays(data)}</span>}
         {remark && <span className="soft">{remark}</span>}
         {country !== undefined && (
           <span className="soft">
-            {texts.onlyCountry(countryName(country) ?? country)}{' '}
+            {country === 'none' ? texts.noCountry : texts.onlyCountry(countryName(country) ?? country)}{' '}
             <Link to="/reports" search={{ ...search, country: undefined, page: undefined }}>
               {texts.allCountries}
+            </Link>
+          </span>
+        )}
+        {currency !== undefined && (
+          <span className="soft">
+            {texts.onlyCurrency(currency.toUpperCase())}{' '}
+            <Link to="/reports" search={{ ...search, currency: undefined, page: undefined }}>
+              {texts.allCurrencies}
             </Link>
           </span>
         )}
@@ -133,7 +141,11 @@ function Files({
   isDisabled,
   onError,
 }: {
-  query: { readonly by: Shown['by']; readonly country?: string | undefined } & Shown['period'];
+  query: {
+    readonly by: Shown['by'];
+    readonly country?: string | undefined;
+    readonly currency?: string | undefined;
+  } & Shown['period'];
   isDisabled: boolean;
   onError: (error: Error | null) => void;
 }) {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
-/** The report of a period; `country` is a filter by affiliate. */
+/** The report of a period; `country` and `currency` are filters by affiliate. */
 const report = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reports',
@@ -12,6 +12,7 @@ const report = createRoute({
     from: text,
     to: text,
     country: text,
+    currency: text,
     page: number,
   }),
   component: lazyRouteComponent(() => import('./report.tsx'), 'ReportScreen'),

@@ -22,7 +22,7 @@ export function withCommissionFilters(command: Command): Command {
   return withPages(
     command
       .option('--affiliate <affiliate>', AFFILIATE_HELP)
-      .option('--program <program>', 'its id, or its name')
+      .option('--program <program>', 'its id or its name; none for those in no program')
       .option('--currency <currency>', 'such as eur')
       .option('--type <type>', 'sale, recurring, bonus, adjustment or clawback')
       .option('--order <order>', 'the id of the order in the shop')
@@ -44,7 +44,8 @@ export async function readCommissionFilters(
   return {
     ...queryOf<ListPayoutCommissionsQuery>(rest),
     affiliate_id: affiliate === undefined ? undefined : await findAffiliate(client, affiliate),
-    program_id: program === undefined ? undefined : await findProgram(client, program),
+    program_id: program === undefined || program === 'none' ? undefined : await findProgram(client, program),
+    has_program: program === 'none' ? false : undefined,
     order_id: order,
     external_id: externalId,
     'occurred_at[gte]': since,

@@ -82,6 +82,7 @@ function addList(payouts: Command, cli: Cli): void {
     .command('list')
     .description('list payouts, newest first')
     .option('--status <status>', 'unpaid or paid')
+    .option('--currency <currency>', 'with a sum in this currency')
     .option('--sort <field>', 'such as -created_at, number, -affiliate_count; - means descending')
     .option('--page <number>', 'the page')
     .option('--per-page <number>', 'payouts per page, at most 100')

@@ -91,7 +91,8 @@ function addList(refunds: Command, cli: Cli): void {
     .option('--status <status>', 'waiting, applied or reversed')
     .option('--order <order>', 'the id of the order in the shop')
     .option('--external-id <id>', 'the id you gave it')
-    .option('--commission <commission>', COMMISSION_HELP);
+    .option('--commission <commission>', COMMISSION_HELP)
+    .option('--currency <currency>', 'that took something back in this currency');
   withPages(list, { nouns: 'refunds', sort: 'id, created_at, occurred_at' })
     .option('--json', 'print the page (a list of Refund)')
     .addHelpText('after', '\nExample:\n  $ payhook refunds list --status waiting\n')

@@ -12,6 +12,8 @@ interface ShowOptions extends OutputOptions {
   readonly from?: string;
   readonly to?: string;
   readonly by?: string;
+  readonly country?: string;
+  readonly currency?: string;
   readonly page?: string;
   readonly perPage?: string;
   readonly csv?: boolean;
@@ -27,6 +29,7 @@ most 1,000.
 Examples:
   $ payhook reports show --period 2026-Q3 --by currency
   $ payhook reports show --period last_month --by affiliate --csv
+  $ payhook reports show --period 2026-Q3 --by affiliate --country none --currency usd
   $ payhook reports show --from 2026-07-10 --to 2026-07-20 --by method --pdf
 `;
 
@@ -40,6 +43,11 @@ export function addShow(reports: Command, cli: Cli): void {
       .option('--from <day>', 'the first day, such as 2026-07-01')
       .option('--to <day>', 'the last day')
       .option('--by <group>', 'currency (default), method, program, country or affiliate')
+      .option(
+        '--country <code>',
+        'by affiliate, only those of a country such as DE; none: whose country is not known',
+      )
+      .option('--currency <currency>', 'by affiliate, only rows in this currency')
       .option('--page <number>', 'the page')
       .option('--per-page <number>', 'rows per page, at most 1000')
       .addOption(new Option('--csv', 'write all rows to a CSV file').conflicts('pdf'))
@@ -52,8 +60,8 @@ export function addShow(reports: Command, cli: Cli): void {
 }
 
 async function show({ terminal, account }: Cli, options: ShowOptions): Promise<undefined> {
-  const { period, from, to, page, perPage: per_page } = options;
-  const query = { period, from, to, by: options.by as GetReportSummaryQuery['by'] };
+  const { period, from, to, country, currency, page, perPage: per_page } = options;
+  const query = { period, from, to, country, currency, by: options.by as GetReportSummaryQuery['by'] };
   const isFile = options.csv === true || options.pdf === true || options.output !== undefined;
   if (isFile) checkOutput(options, terminal);
   await withClient({ terminal, account }, async (client) => {

@@ -43,6 +43,7 @@ export const commissionList: ListDefinition = {
     status: oneOf(COMMISSION_STATUSES, hasStatus),
     affiliate_id: numberId((id) => sql`c.affiliate_id = ${id}`),
     program_id: numberId((id) => sql`c.program_id = ${id}`),
+    has_program: oneOf(['true', 'false'], (has) => sql`(c.program_id is not null) = ${has}::boolean`),
     payout_id: opaqueIdOrNone('po', 'c.payout_id'),
     currency: currency('c.currency'),
     type: oneOf(COMMISSION_TYPES, (type) => sql`c.type = ${type}`),
@@ -51,6 +52,7 @@ export const commissionList: ListDefinition = {
     external_id: exactly('c.external_id'),
     ...idInstants('created_at', 'c.id'),
     ...instants('occurred_at', 'c.occurred_at'),
+    ...instants('voided_at', 'c.voided_at'),
     ...instants(
       'paid_at',
       '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)',

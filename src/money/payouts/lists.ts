@@ -1,6 +1,8 @@
 import sql, { raw } from 'sql-template-tag';
 import {
+  currency,
   exactly,
+  type Filter,
   idInstants,
   instants,
   type ListDefinition,
@@ -22,6 +24,16 @@ import {
 } from '../ledger/payout-record.ts';
 import { type Exclusion, exclusionRecord } from './record.ts';
 
+const ofTotal = currency(`t ->> 'currency'`);
+/** Filters by a currency that the payout has a total in. */
+const inCurrency: Filter = {
+  ...ofTotal,
+  condition(value, scope) {
+    const condition = ofTotal.condition(value, scope);
+    return condition && sql`exists (select from json_array_elements(p.totals) t where ${condition})`;
+  },
+};
+
 export const payoutList: ListDefinition = {
   id: 'p.id',
   sort: {
@@ -41,6 +53,7 @@ export const payoutList: ListDefinition = {
       (id) => sql`exists (select from payout_lines l
         where l.account_id = p.account_id and l.payout_id = p.id and l.affiliate_id = ${id})`,
     ),
+    currency: inCurrency,
     ...idInstants('created_at', 'p.id'),
     ...instants('paid_at', 'p.paid_at'),
   },

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import {
+  currency,
   exactly,
   type Filter,
   idInstants,
@@ -18,28 +19,19 @@ import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type CommissionRefund, type Refund, record, recordOfOne } from './record.ts';
 
-/** Filters by a commission that the refund applies to. */
-const ofCommission: Filter = (() => {
-  const filter = opaqueId('com', 'i.commission_id');
-  return {
-    ...filter,
-    condition(value, scope) {
-      const condition = filter.condition(value, scope);
-      return (
-        condition &&
-        sql`exists (select from refund_items i
-          where i.account_id = r.account_id and i.refund_id = r.id and ${condition})`
-      );
-    },
-  };
-})();
-
-/** Filters by an affiliate whose commissions the refund applies to. */
-const ofAffiliate = numberId(
-  (affiliate) => sql`exists (select from refund_items i
-    join commissions c on c.account_id = i.account_id and c.id = i.commission_id
-    where i.account_id = r.account_id and i.refund_id = r.id and c.affiliate_id = ${affiliate})`,
-);
+/** Filters by the commissions `c` that the refund applies to: one of them matches. */
+const ofCommissions = (filter: Filter): Filter => ({
+  ...filter,
+  condition(value, scope) {
+    const condition = filter.condition(value, scope);
+    return (
+      condition &&
+      sql`exists (select from refund_items i
+        join commissions c on c.account_id = i.account_id and c.id = i.commission_id
+        where i.account_id = r.account_id and i.refund_id = r.id and ${condition})`
+    );
+  },
+});
 
 export const refundList: ListDefinition = {
   id: 'r.id',
@@ -48,8 +40,13 @@ export const refundList: ListDefinition = {
     status: oneOf(['waiting', 'applied', 'reversed'], (status) => sql`r.status = ${status}`),
     order_id: exactly('r.order_id'),
     external_id: exactly('r.external_id'),
-    commission_id: ofCommission,
-    affiliate_id: ofAffiliate,
+    commission_id: ofCommissions(opaqueId('com', 'c.id')),
+    affiliate_id: ofCommissions(numberId((id) => sql`c.affiliate_id = ${id}`)),
+    program_id: ofCommissions(numberId((id) => sql`c.program_id = ${id}`)),
+    has_program: ofCommissions(
+      oneOf(['true', 'false'], (has) => sql`(c.program_id is not null) = ${has}::boolean`),
+    ),
+    currency: ofCommissions(currency('c.currency')),
     ...idInstants('created_at', 'r.id'),
     ...instants('occurred_at', 'r.occurred_at'),
   },

@@ -26,7 +26,11 @@ const query = {
       examples: ['currency'],
     }),
   ),
-  country: text('by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all', 'DE'),
+  country: text(
+    'by affiliate, only those of a country (ISO 3166-1 alpha-2), or none: whose country is not known; the totals are of all',
+    'DE',
+  ),
+  currency: text('by affiliate, only the rows in a currency; the totals are of all', 'usd'),
 };
 
 const WHAT =

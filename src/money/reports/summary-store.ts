@@ -30,6 +30,13 @@ export interface Cut {
   readonly limit: number | null;
 }
 
+/** Which affiliates and currencies to read; null = all. */
+export interface Only {
+  /** ISO 3166-1 alpha-2, or `none`: affiliates without one. */
+  readonly country: string | null;
+  readonly currency: string | null;
+}
+
 const FIRST_INSTANT = 0;
 
 /** The sums of the series in a period and the effect on what is owed before it, by program and currency. */
@@ -137,20 +144,22 @@ export async function readCountries(db: Reader, account: AccountId, period: Mont
   );
 }
 
-/** A page of the sums of a period by affiliate, of one country or all. `db` is a snapshot. */
+/** A page of the sums of a period by affiliate, of one country and currency or all. `db` is a snapshot. */
 export async function readAffiliates(
   db: Reader,
   account: AccountId,
-  period: Months & { readonly country: string | null },
+  period: Months & Only,
   { offset, limit }: Cut,
 ): Promise<Groups> {
-  const { country } = period;
+  const { country, currency } = period;
+  const ofCountry = country === 'none' ? sql`country is null` : sql`country = ${country}`;
   const isThere =
     country === null
       ? sql`true`
-      : sql`affiliate_id in (select id from affiliates where account_id = ${account} and country = ${country})`;
+      : sql`affiliate_id in (select id from affiliates where account_id = ${account} and ${ofCountry})`;
   const all: Sql = sql`all_groups as materialized (
-    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere})`;
+    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere}
+      and (${currency}::text is null or currency = ${currency}))`;
   const found = await rows<Group & { row_count: bigint }>(
     db,
     sql`with ${all}

@@ -4,7 +4,7 @@ import type { Reader } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
-import { formatDecimal } from '../../kernel/money.ts';
+import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import type { CsvFile } from '../files/csv-export.ts';
@@ -17,6 +17,7 @@ import {
   type Figures,
   type Group,
   type Groups,
+  type Only,
   readAffiliates,
   readCountries,
   readCurrencies,
@@ -26,8 +27,10 @@ import {
 
 export interface SummaryInput extends NamedPeriodInput {
   readonly by?: Grouping;
-  /** Only affiliates of a country. */
+  /** Only affiliates of a country, or `none`: without one. */
   readonly country?: string;
+  /** Only rows in a currency. */
+  readonly currency?: string;
 }
 
 /** A page of a summary. */
@@ -52,13 +55,10 @@ export interface Summary extends Groups {
 export async function readSummary(
   db: Reader,
   account: AccountId,
-  { by = 'currency', country, ...input }: SummaryInput,
+  { by = 'currency', ...input }: SummaryInput,
   cut: Cut,
 ): Promise<Summary> {
-  if (country !== undefined && by !== 'affiliate')
-    throw fail('invalid_query', 'country is a filter of affiliates: give by=affiliate with it');
-  if (country !== undefined && !/^[a-z]{2}$/i.test(country))
-    throw fail('invalid_query', 'country must be a code of two letters such as DE (ISO 3166-1 alpha-2)');
+  const only = readOnly(input, by);
   const zone = await zoneOf(db, account);
   const period = readNamedPeriod(input, { zone, today: dayOf(await readNow(db), zone) });
   const totals = await readCurrencies(db, account, period.span);
@@ -67,11 +67,27 @@ export async function readSummary(
     period,
     totals,
     cut,
-    country: country?.toUpperCase() ?? null,
+    only,
   });
   for (const group of [...totals, ...found.groups])
     for (const name of FIGURE_NAMES) refuseInexact(sizeOf(group[name]));
   return { by, zone, period, totals, ...found };
+}
+
+/** Reads the filters of affiliates. Throws `invalid_query`. */
+function readOnly({ country, currency }: SummaryInput, by: Grouping): Only {
+  for (const [name, value] of Object.entries({ country, currency }))
+    if (value !== undefined && by !== 'affiliate')
+      throw fail('invalid_query', `${name} is a filter of affiliates: give by=affiliate with it`);
+  if (country !== undefined && country !== 'none' && !/^[a-z]{2}$/i.test(country))
+    throw fail(
+      'invalid_query',
+      'country must be a code of two letters such as DE (ISO 3166-1 alpha-2), or none',
+    );
+  const code = currency === undefined ? null : normalizeCurrency(currency);
+  if (currency !== undefined && code === null)
+    throw fail('invalid_query', 'currency must be an ISO 4217 currency code');
+  return { country: country === 'none' ? country : (country?.toUpperCase() ?? null), currency: code };
 }
 
 const sizeOf = (amount: bigint | null): bigint => (amount === null ? 0n : amount < 0n ? -amount : amount);
@@ -84,11 +100,11 @@ async function groupsOf(
     period,
     totals,
     cut,
-    country,
-  }: { by: Grouping; period: Period; totals: readonly Group[]; cut: Cut; country: string | null },
+    only,
+  }: { by: Grouping; period: Period; totals: readonly Group[]; cut: Cut; only: Only },
 ): Promise<Groups> {
   const months = { span: period.span, months: monthsIn(period) };
-  if (by === 'affiliate') return readAffiliates(db, account, { ...months, country }, cut);
+  if (by === 'affiliate') return readAffiliates(db, account, { ...months, ...only }, cut);
   const all = [...(await few())].sort(compare);
   const { offset, limit } = cut;
   return { groups: all.slice(offset, limit === null ? undefined : offset + limit), count: all.length };

@@ -31,6 +31,7 @@ class AsyncPayouts:
         sort: Literal["id", "-id", "created_at", "-created_at", "updated_at", "-updated_at", "paid_at", "-paid_at", "number", "-number", "affiliate_count", "-affiliate_count", "commission_count", "-commission_count", "status", "-status"] | None = None,
         status: Literal["unpaid", "paid"] | None = None,
         affiliate_id: int | None = None,
+        currency: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -45,7 +46,7 @@ class AsyncPayouts:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/payouts",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "currency": currency, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
             order="id",
             **options,
         )
@@ -235,6 +236,7 @@ class AsyncPayouts:
         status: Literal["pending", "unpaid", "paid", "voided"] | None = None,
         affiliate_id: int | None = None,
         program_id: int | None = None,
+        has_program: bool | None = None,
         payout_id_: str | None = None,
         currency: str | None = None,
         type: Literal["sale", "recurring", "bonus", "adjustment", "clawback"] | None = None,
@@ -249,6 +251,10 @@ class AsyncPayouts:
         occurred_at_gt: str | None = None,
         occurred_at_lte: str | None = None,
         occurred_at_lt: str | None = None,
+        voided_at_gte: str | None = None,
+        voided_at_gt: str | None = None,
+        voided_at_lte: str | None = None,
+        voided_at_lt: str | None = None,
         paid_at_gte: str | None = None,
         paid_at_gt: str | None = None,
         paid_at_lte: str | None = None,
@@ -259,7 +265,7 @@ class AsyncPayouts:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/payouts/{payout_id}/commissions", payout_id),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "payout_id": payout_id_, "currency": currency, "type": type, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "has_program": has_program, "payout_id": payout_id_, "currency": currency, "type": type, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "voided_at[gte]": voided_at_gte, "voided_at[gt]": voided_at_gt, "voided_at[lte]": voided_at_lte, "voided_at[lt]": voided_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
             order="id",
             **options,
         )
@@ -582,6 +588,7 @@ class AsyncReports:
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
         country: str | None = None,
+        currency: str | None = None,
         page: str | None = None,
         per_page: str | None = None,
         **options: Unpack[CallOptions],
@@ -597,7 +604,7 @@ class AsyncReports:
         return await self._calls.record(
             "GET",
             ("/v2/reports/summary",),
-            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "page": page, "per_page": per_page},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "currency": currency, "page": page, "per_page": per_page},
             **options,
         )
 
@@ -609,6 +616,7 @@ class AsyncReports:
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
         country: str | None = None,
+        currency: str | None = None,
         format: Literal["csv", "pdf", "html"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncDownload:
@@ -624,7 +632,7 @@ class AsyncReports:
         return await self._calls.download(
             "GET",
             ("/v2/reports/summary/download",),
-            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "format": format},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "currency": currency, "format": format},
             **options,
         )
 
@@ -1148,6 +1156,7 @@ class AsyncCommissions:
         status: Literal["pending", "unpaid", "paid", "voided"] | None = None,
         affiliate_id: int | None = None,
         program_id: int | None = None,
+        has_program: bool | None = None,
         payout_id: str | None = None,
         currency: str | None = None,
         type: Literal["sale", "recurring", "bonus", "adjustment", "clawback"] | None = None,
@@ -1162,6 +1171,10 @@ class AsyncCommissions:
         occurred_at_gt: str | None = None,
         occurred_at_lte: str | None = None,
         occurred_at_lt: str | None = None,
+        voided_at_gte: str | None = None,
+        voided_at_gt: str | None = None,
+        voided_at_lte: str | None = None,
+        voided_at_lt: str | None = None,
         paid_at_gte: str | None = None,
         paid_at_gt: str | None = None,
         paid_at_lte: str | None = None,
@@ -1172,7 +1185,7 @@ class AsyncCommissions:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/commissions",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "payout_id": payout_id, "currency": currency, "type": type, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "affiliate_id": affiliate_id, "program_id": program_id, "has_program": has_program, "payout_id": payout_id, "currency": currency, "type": type, "order_id": order_id, "order_line_id": order_line_id, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt, "voided_at[gte]": voided_at_gte, "voided_at[gt]": voided_at_gt, "voided_at[lte]": voided_at_lte, "voided_at[lt]": voided_at_lt, "paid_at[gte]": paid_at_gte, "paid_at[gt]": paid_at_gt, "paid_at[lte]": paid_at_lte, "paid_at[lt]": paid_at_lt},
             order="id",
             **options,
         )
@@ -1308,6 +1321,9 @@ class AsyncRefunds:
         external_id: str | None = None,
         commission_id: str | None = None,
         affiliate_id: int | None = None,
+        program_id: int | None = None,
+        has_program: bool | None = None,
+        currency: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -1322,7 +1338,7 @@ class AsyncRefunds:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/refunds",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "order_id": order_id, "external_id": external_id, "commission_id": commission_id, "affiliate_id": affiliate_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "order_id": order_id, "external_id": external_id, "commission_id": commission_id, "affiliate_id": affiliate_id, "program_id": program_id, "has_program": has_program, "currency": currency, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "occurred_at[gte]": occurred_at_gte, "occurred_at[gt]": occurred_at_gt, "occurred_at[lte]": occurred_at_lte, "occurred_at[lt]": occurred_at_lt},
             order="id",
             **options,
         )
