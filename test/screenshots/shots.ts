@@ -6,6 +6,7 @@ import { PHONE, WIDE } from '../browser/dashboard-support.ts';
 import { type Chromium, inChromium, type Page, takeSession } from '../browser/support.ts';
 import { settingsOf, startMachine } from '../cli/support.ts';
 import { signedIn } from '../people/support.ts';
+import { type Api, apiOf } from '../support/api.ts';
 import { borrowWorld } from '../support/pool.ts';
 import type { World } from '../support/world.ts';
 import { SCREENS } from './screens.ts';
@@ -36,10 +37,16 @@ inChromium('screenshots', (chromium) => {
     const [full, empty] = [await borrowWorld({ delivers: true }), await borrowWorld()];
     const machine = startMachine();
     try {
-      expect(await machine.run(['demo', '--json'], { env: await settingsOf(full) })).toMatchObject({
-        code: 0,
+      const env = await settingsOf(full);
+      expect(await machine.run(['demo', '--json'], { env })).toMatchObject({ code: 0 });
+      const key = await machine.run(['keys', 'create', '--account', 'Demo', '--name', 'shop', '--json'], {
+        env,
       });
-      for (const state of STATES) await takeAll(chromium, state === 'empty' ? empty : full, state);
+      const demo = apiOf(full.url, key.json().key);
+      for (const state of STATES)
+        await (state === 'empty'
+          ? takeAll(chromium, empty, empty.api, state)
+          : takeAll(chromium, full, demo, state));
     } finally {
       await machine.close();
       full.expectErrors();
@@ -48,9 +55,15 @@ inChromium('screenshots', (chromium) => {
   }, 1_800_000);
 });
 
-async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[number]): Promise<void> {
-  const { browser: owner } = await signedIn(world, 'owner');
-  const { browser: user } = await signedIn(world, role);
+/** Takes the screens of an account, whose client is `api`. */
+async function takeAll(
+  chromium: Chromium,
+  world: World,
+  api: Api,
+  state: (typeof STATES)[number],
+): Promise<void> {
+  const { browser: owner } = await signedIn(world, 'owner', api);
+  const { browser: user } = await signedIn(world, role, api);
   for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const visitor = await chromium.visitor({ scripts: true, viewport, colorScheme });
@@ -58,7 +71,7 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
       await takeSession(visitor, world.url, user.cookie() ?? '');
       if (state === 'error') await refuseReads(page);
       for (const { name, path, act, after } of chosen) {
-        await page.goto(world.url + (await path(world.api)));
+        await page.goto(world.url + (await path(api)));
         await page.waitForLoadState('networkidle');
         await page.locator('.page-body[aria-busy="true"]').waitFor({ state: 'detached' });
         if (state === 'full') await act?.(page);
