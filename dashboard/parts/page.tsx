@@ -66,7 +66,7 @@ export function Card({
       {title && (
         <header>
           <h2>{title}</h2>
-          {actions}
+          {actions && <div className="card-actions">{actions}</div>}
         </header>
       )}
       {children}

@@ -73,9 +73,9 @@ export const affiliates = {
   destinations: {
     title: 'Where the money goes',
     none: (method: keyof typeof methodNames | null, paypal: string | null) => {
-      if (method === null) return 'No destination and no payment method.';
+      if (method === null) return 'Nothing is recorded: set a destination, or choose a payment method.';
       const to = method === 'paypal' && paypal !== null ? ` to ${paypal}` : '';
-      return `No destination. Paid by ${methodNames[method]}${to}.`;
+      return `Paid by ${methodNames[method]}${to}.`;
     },
     set: 'Set destination',
     setTitle: (name: string) => `Set where ${name} is paid`,

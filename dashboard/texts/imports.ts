@@ -204,6 +204,7 @@ export const imports = {
     firstThousand: 'The first 1,000 are listed here; the download has up to 100,000.',
     line: 'Line',
     column: 'Column',
+    value: 'In the file',
     what: 'What is wrong',
     download: 'Download the bad lines',
     downloadHint: 'A CSV file of these lines, each with its error. Correct them and import the file.',

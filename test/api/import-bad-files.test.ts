@@ -184,16 +184,16 @@ describe('a line of a file of commissions is refused, by line, column, value and
       'occurred_at',
       '31.12.2026',
       'usd',
-      'occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not "31.12.2026"',
+      'occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z, from 1970 to 2999, not "31.12.2026"',
     ],
     [
       'occurred_at',
       '46387',
       'usd',
-      'occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not "46387"',
+      'occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z, from 1970 to 2999, not "46387"',
     ],
     ['program_id', '1.0', 'usd', 'program_id must be a positive integer such as 17, not "1.0"'],
-    ['program_id', '77777', 'usd', 'program_id "77777" does not exist'],
+    ['program_id', '77777', 'usd', 'program_id belongs to no program: "77777"'],
     ['order_id', 'x'.repeat(256), 'usd', `order_id has more than 255 characters: "${'x'.repeat(60)}…"`],
     [
       'order_id',
@@ -225,7 +225,7 @@ describe('a line of a file of commissions is refused, by line, column, value and
     await makeCommission(api, id, { external_id: 'stored' });
     const exists = 'external_id "stored" exists with other content';
     await refusedLine(sales, `${SALES}stored,ada,1,\n`, 2, exists);
-    const unknown = 'affiliate_external_id "Ada" does not exist';
+    const unknown = 'affiliate_external_id belongs to no affiliate: "Ada"';
     await refusedLine(sales, `${SALES}c1,Ada,1,\n`, 2, unknown);
   });
 });

@@ -32,7 +32,7 @@ inChromium('a task', (chromium) => {
       .getByRole('link', { name: /^Import/ })
       .click();
     await choose(page, 'Choose a file', 'month.csv', file('adda@example.com'));
-    await page.getByRole('row', { name: /^3 .*"adda@example.com" does not exist/ }).waitFor();
+    await page.getByRole('row', { name: /^3 .*adda@example.com Belongs to no affiliate/ }).waitFor();
     await choose(page, 'Choose another file', 'month.csv', file('ada@example.com'));
     await page.getByRole('button', { name: 'Import 2 commissions' }).click();
     await page.getByText('2 new.').waitFor();

@@ -178,7 +178,7 @@ describe('a server', () => {
     expect(body.errors).toHaveLength(1000);
     expect(body.errors[999]).toEqual({
       line: 1001,
-      message: 'affiliate_email "nobody@example.com" does not exist',
+      message: 'affiliate_email belongs to no affiliate: "nobody@example.com"',
     });
   });
 

@@ -191,7 +191,11 @@ function CurrentPayout({ id }: { id: string | null }) {
       }
     >
       <p className="soft form-lead">{lead(payout.affiliate_count)}</p>
-      <Moneys amounts={payout.totals} isStrong />
+      <div className="sums">
+        {payout.totals.map(({ currency, amount }) => (
+          <Money key={currency} amount={amount} currency={currency} isStrong />
+        ))}
+      </div>
     </Card>
   );
 }

@@ -95,19 +95,20 @@ export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors' | 'grou
   );
 }
 
-/** The error without the field name, which has its own column. */
+/** A message is the field, the rule and, at its end, what the file has. */
+const PARTS = /^(?:(\w+) )?(.*?)(?:(?:: |, not )"(.*)")?$/s;
+
+/** The error without the field, which has its own column, and without the value. */
 function ruleOf({ column, message }: Pick<ImportErrorGroup, 'column' | 'message'>): string {
-  const rule = column === null ? message : message.replace(/^\w+ /, '');
-  return rule.charAt(0).toUpperCase() + rule.slice(1);
+  const [, field = '', rule = message] = PARTS.exec(message) ?? [];
+  const shown = column === null && field !== '' ? `${field} ${rule}` : rule;
+  return shown.charAt(0).toUpperCase() + shown.slice(1);
 }
 
-/** What the lines of a group have where the error is: the rest of each message after the rule. */
-const valuesOf = ({ message, first }: ImportErrorGroup): string[] =>
-  first.flatMap((error) =>
-    error.message.startsWith(message)
-      ? error.message.slice(message.length).replace(/^(: |, not )/, '') || []
-      : [],
-  );
+/** What the first lines of a group have there, each once. */
+const valuesOf = ({ first }: ImportErrorGroup): string[] => [
+  ...new Set(first.flatMap(({ message }) => PARTS.exec(message)?.[3] ?? [])),
+];
 
 const COLUMNS: readonly Column<ImportErrorGroup>[] = [
   {
@@ -122,15 +123,20 @@ const COLUMNS: readonly Column<ImportErrorGroup>[] = [
   },
   { title: texts.column, cell: ({ column }) => (column === null ? '' : <Name>{column}</Name>) },
   {
+    title: texts.value,
+    cell: (group) => (
+      <span className="bad-values">
+        {valuesOf(group).map((value) => (
+          <Name key={value}>{value}</Name>
+        ))}
+      </span>
+    ),
+  },
+  {
     title: texts.what,
     cell: (group) => (
-      <span className="error-cell">
+      <span className="sentence">
         <Name>{ruleOf(group)}</Name>
-        {group.count > 1 && valuesOf(group).length > 0 && (
-          <span className="second">
-            <Name>{valuesOf(group).join(' · ')}</Name>
-          </span>
-        )}
       </span>
     ),
   },

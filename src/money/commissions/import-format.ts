@@ -137,7 +137,7 @@ function timeCell(name: string, value: string | null | undefined, zone: string):
   const at = parseInstantOrDay(value, zone);
   if (at === null)
     throw new CellError(
-      `${name} must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not ${quote(value)}`,
+      `${name} must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z, from 1970 to 2999, not ${quote(value)}`,
     );
   return formatInstant(at.from);
 }

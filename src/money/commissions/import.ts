@@ -164,7 +164,7 @@ function dropUnknown(
     found: unknownIn(account, source, sql`s.line, s.affiliate, s.program_id`),
     messagesOf: ({ what, affiliate, program_id }) => {
       const [name, value] = what === 'affiliate' ? [column, affiliate] : ['program_id', program_id];
-      return [`${name} ${quote(String(value))} does not exist`];
+      return [`${name} belongs to no ${what}: ${quote(String(value))}`];
     },
   });
 }

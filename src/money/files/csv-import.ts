@@ -151,7 +151,7 @@ export async function readLines(
       if (wrong.length === 0) text += `${row}\n`;
       else if (isTotals(cells, format.identifying))
         bad.add(line, 'looks like a total of the other lines: remove it');
-      else bad.add(line, ...new Set(withoutFollowing(wrong)));
+      else bad.add(line, ...firstOfEach(wrong));
     }
     return text;
   }
@@ -172,18 +172,14 @@ export async function readLines(
   return { columns: reading?.columns ?? reader.header, lines, skipped };
 }
 
-/** Errors of a line without those about cells that could not be read, which are empty for their readers. */
-function withoutFollowing(wrong: readonly string[]): readonly string[] {
-  const unread = new Set(wrong.filter((message) => message.includes(UNREAD)).map(fieldIn));
-  return unread.size === 0
-    ? wrong
-    : wrong.filter((message) => message.includes(UNREAD) || !unread.has(fieldIn(message)));
+/** The first error of each field: later ones follow from it, because a cell that is wrong is read again as it is, or as empty. */
+function firstOfEach(wrong: readonly string[]): readonly string[] {
+  const fields = wrong.map(fieldIn);
+  return wrong.filter((_, index) => fields.indexOf(fields[index] ?? '') === index);
 }
 
 /** The field of a message, its first word. */
 const fieldIn = (message: string) => message.slice(0, message.indexOf(' '));
-
-const UNREAD = ' cannot be read: ';
 
 const isTotals = (cells: Cells, identifying: readonly string[]): boolean => {
   const names = Object.keys(cells);
@@ -229,7 +225,7 @@ function cellsUnder(names: readonly string[]): (values: readonly string[], wrong
 export function guardedCell(name: string, value: string, wrong: string[]): string {
   const why = whyUnreadable(value);
   if (why !== null) {
-    wrong.push(name + UNREAD + why);
+    wrong.push(`${name} cannot be read: ${why}`);
     return '';
   }
   const broken = guardRule(value);

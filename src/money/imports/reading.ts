@@ -6,7 +6,7 @@ import { isTotalsLine } from '../files/totals-line.ts';
 import { FIELDS, type ImportKind } from './fields.ts';
 import { identifyingColumns, type Mapping, type PlannedColumn } from './mapping.ts';
 import { hasWords, type Meaning, meaningsOf, type Values } from './meanings.ts';
-import { type DateForm, type Decimal, readAmount, readDay, readTime } from './values.ts';
+import { type DateForm, type Decimal, dateRule, readAmount, readDay, readTime } from './values.ts';
 
 /** What to do with lines that are marked as paid. */
 export const PAID = ['import', 'skip'] as const;
@@ -110,7 +110,7 @@ function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong
     } else if (target.about.type === 'money') {
       cells[target.field] = value;
       amounts = [...(amounts ?? []), target];
-    } else readValue(rules, target, value, cells);
+    } else readValue(rules, target, value, cells, wrong);
   };
   for (const { value, ...target } of targets.constants) take(target, value);
   for (let index = 0; index < targets.byColumn.length; index += 1) {
@@ -131,18 +131,23 @@ function readValue(
   { field, about, meaningOf }: Target,
   value: string,
   cells: Draft,
+  wrong: string[],
 ): void {
+  const date = (read: string | null): string => {
+    if (read === null) wrong.push(`${field} ${dateRule(value, dates)}: ${quote(value)}`);
+    return read ?? value;
+  };
   switch (about.type) {
     case 'word':
     case 'country':
       cells[field] = meaningOf?.(value).means ?? value;
       return;
     case 'time':
-      cells[field] = readTime(value, dates, zone) ?? value;
+      cells[field] = date(readTime(value, dates, zone));
       return;
     case 'day':
       // of a time the day counts
-      cells[field] = readDay(value, dates) ?? value;
+      cells[field] = date(readDay(value, dates));
       return;
     case 'name': {
       const [first = '', ...rest] = value.split(/\s+/);

@@ -144,6 +144,19 @@ export function readTime(text: string, form: DateForm, zone: string): string | n
   return parts.clock[0] === undefined ? day : instantOf(midnight, parts.clock, zone);
 }
 
+const DATE_EXAMPLES: Readonly<Record<DateForm, string>> = {
+  iso: 'such as 2026-12-31',
+  dmy: 'with the day first, such as 31.12.2026',
+  mdy: 'with the month first, such as 12/31/2026',
+};
+
+/** The rule that a text breaks that `readTime` or `readDay` cannot read, worded to follow the name of its field. */
+export function dateRule(text: string, form: DateForm): string {
+  const { month = 0, day = 0 } = (isShort(text) && dateParts(text, form)) || {};
+  const isNear = month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  return isNear ? 'is not a day of the calendar' : `must be a date ${DATE_EXAMPLES[form]}`;
+}
+
 /** The day of a date or time, such as `2026-09-01`; null when it is neither. */
 export function readDay(text: string, form: DateForm): string | null {
   if (!isShort(text)) return null;
