@@ -10,6 +10,7 @@ import {
   PAYOUTS,
 } from '../api/fixtures.ts';
 import { moveTimeBack, PASSWORD, signedIn } from '../people/support.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
@@ -126,7 +127,7 @@ inChromium('bad input', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('the refunds of a month link to the list of refunds, and each to its commission', async () => {
+  longRun.test('the refunds of a month link to the list of refunds, and each to its commission', async () => {
     const { id } = await makeAffiliate(world.api);
     const sale = await makeCommission(world.api, id, { order_id: 'sent-back' });
     await refund(sale, 250);
@@ -145,7 +146,7 @@ inChromium('bad input', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a viewer who types the address of a form sees who may use it, and no form', async () => {
+  longRun.test('a viewer who types the address of a form sees who may use it, and no form', async () => {
     const { id } = await makeAffiliate(world.api);
     const sale = await makeCommission(world.api, id);
     const endpoint = await world.api.post(ENDPOINTS, { url: 'https://example.com/hook' });
@@ -190,10 +191,15 @@ inChromium('bad input', (chromium) => {
     expectQuiet(vera);
   });
 
-  test.each([
-    ['wide', WIDE],
-    ['on a phone', PHONE],
-  ])(
+  test.each(
+    someOf(
+      [
+        ['wide', WIDE],
+        ['on a phone', PHONE],
+      ] as const,
+      1,
+    ),
+  )(
     'an outdated file that is dropped: changes since then are shown by affiliate; a file of another payout ticks nothing, %s',
     async (_, viewport) => {
       await clearPayout();

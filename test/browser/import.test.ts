@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/money/imports/fields.ts';
 import { makeAffiliate } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { number, xlsx } from '../support/workbooks.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
@@ -96,41 +97,44 @@ inChromium('the import', (chromium) => {
     expectQuiet(mia);
   });
 
-  test('a file without a known date, with foreign words and an ignored column of status', async () => {
-    const ada = await atDashboard(chromium, world, { path: '/import?kind=affiliates' });
-    const { page } = ada;
-    const people =
-      'Email,Status,Land\nx1@example.com,aktiv,Italien\nx2@example.com,ruhend,Italien\nSumme,,\n';
-    await choose(page, 'partner.csv', people);
-    await page.getByText('"ruhend" in "Status" (1 line) is not known').waitFor();
-    await page.getByRole('heading', { name: 'What the words of “Status” mean' }).waitFor();
-    expect(await page.getByLabel('What “aktiv” means').inputValue()).toBe('active');
-    expect(await page.getByLabel('What “Italien” means').inputValue()).toBe('IT');
-    await expectAccessible(page);
-    await page.getByRole('button', { name: '“ruhend” means Inactive' }).click();
-    await page.getByRole('button', { name: 'Leave totals out' }).click();
-    await page.getByRole('button', { name: 'Import 2 affiliates' }).waitFor();
-    await page.getByLabel('What “ruhend” means').selectOption('Refuse these lines');
-    await page.getByRole('button', { name: 'Import 1 affiliate without 1 bad line' }).waitFor();
-    await page.getByLabel('What “ruhend” means').selectOption('Inactive');
-    await page.getByLabel('What “Status” becomes').selectOption('Leave out');
-    await page.getByText(/^"Status" may say who must not be paid/).waitFor();
-    expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Use “Status” as Status' }).click();
-    await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
-    await page.getByText('2 new and 1 left out.').waitFor();
-    await page.goto(`${world.url}/import?kind=commissions`);
-    await choose(
-      page,
-      'impact.csv',
-      'Action Id,Affiliate Email,Payout,Locking Date\n1,x1@example.com,5.00,2026-01-31\n',
-    );
-    await page.getByText(/“Earned”.*"Locking Date" has dates/).waitFor();
-    await page.getByRole('button', { name: 'Use “Locking Date” as Earned' }).click();
-    await page.getByRole('button', { name: 'Import 1 commission' }).waitFor();
-    expectQuiet(ada);
-  });
+  longRun.test(
+    'a file without a known date, with foreign words and an ignored column of status',
+    async () => {
+      const ada = await atDashboard(chromium, world, { path: '/import?kind=affiliates' });
+      const { page } = ada;
+      const people =
+        'Email,Status,Land\nx1@example.com,aktiv,Italien\nx2@example.com,ruhend,Italien\nSumme,,\n';
+      await choose(page, 'partner.csv', people);
+      await page.getByText('"ruhend" in "Status" (1 line) is not known').waitFor();
+      await page.getByRole('heading', { name: 'What the words of “Status” mean' }).waitFor();
+      expect(await page.getByLabel('What “aktiv” means').inputValue()).toBe('active');
+      expect(await page.getByLabel('What “Italien” means').inputValue()).toBe('IT');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: '“ruhend” means Inactive' }).click();
+      await page.getByRole('button', { name: 'Leave totals out' }).click();
+      await page.getByRole('button', { name: 'Import 2 affiliates' }).waitFor();
+      await page.getByLabel('What “ruhend” means').selectOption('Refuse these lines');
+      await page.getByRole('button', { name: 'Import 1 affiliate without 1 bad line' }).waitFor();
+      await page.getByLabel('What “ruhend” means').selectOption('Inactive');
+      await page.getByLabel('What “Status” becomes').selectOption('Leave out');
+      await page.getByText(/^"Status" may say who must not be paid/).waitFor();
+      expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Use “Status” as Status' }).click();
+      await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
+      await page.getByText('2 new and 1 left out.').waitFor();
+      await page.goto(`${world.url}/import?kind=commissions`);
+      await choose(
+        page,
+        'impact.csv',
+        'Action Id,Affiliate Email,Payout,Locking Date\n1,x1@example.com,5.00,2026-01-31\n',
+      );
+      await page.getByText(/“Earned”.*"Locking Date" has dates/).waitFor();
+      await page.getByRole('button', { name: 'Use “Locking Date” as Earned' }).click();
+      await page.getByRole('button', { name: 'Import 1 commission' }).waitFor();
+      expectQuiet(ada);
+    },
+  );
 
   test('a sheet of a workbook: chosen, with its header found, and its equal errors together', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import?kind=affiliates', viewport: PHONE });
@@ -170,7 +174,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('the page shows the upload, the writing of lines, and then the result', async () => {
+  longRun.test('the page shows the upload, the writing of lines, and then the result', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
     const { page } = ada;
     const line = (index: number) => `progress-${index}@example.com,${'x'.repeat(150)}\n`;
@@ -206,44 +210,47 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('affiliates on a phone, and the import of earlier payments is confirmed by its effects', async () => {
-    const ada = await atDashboard(chromium, world, { path: '/affiliates?search=nobody', viewport: PHONE });
-    const { page } = ada;
-    await page.getByRole('link', { name: 'Import a file' }).click();
-    await choose(
-      page,
-      'people.csv',
-      'Kontakt,Rufname\ngrace@example.com,Grace\nkatherine@example.com,Katherine\n',
-    );
-    await page.getByRole('button', { name: 'Import 2 affiliates' }).waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
-    await page.getByLabel('What “Rufname” becomes').selectOption('First name');
-    const first = page.getByRole('list', { name: 'The first lines, as they are read' });
-    await first.getByText('Katherine', { exact: true }).waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
-    await page.getByText('2 new.').waitFor();
-    await page.getByRole('link', { name: 'See the affiliates' }).click();
-    await page.getByRole('link', { name: 'Katherine' }).waitFor();
+  longRun.test(
+    'affiliates on a phone, and the import of earlier payments is confirmed by its effects',
+    async () => {
+      const ada = await atDashboard(chromium, world, { path: '/affiliates?search=nobody', viewport: PHONE });
+      const { page } = ada;
+      await page.getByRole('link', { name: 'Import a file' }).click();
+      await choose(
+        page,
+        'people.csv',
+        'Kontakt,Rufname\ngrace@example.com,Grace\nkatherine@example.com,Katherine\n',
+      );
+      await page.getByRole('button', { name: 'Import 2 affiliates' }).waitFor();
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+      await page.getByLabel('What “Rufname” becomes').selectOption('First name');
+      const first = page.getByRole('list', { name: 'The first lines, as they are read' });
+      await first.getByText('Katherine', { exact: true }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
+      await page.getByText('2 new.').waitFor();
+      await page.getByRole('link', { name: 'See the affiliates' }).click();
+      await page.getByRole('link', { name: 'Katherine' }).waitFor();
 
-    await page.goto(`${world.url}/import?kind=commissions`);
-    const lines = ['order_id,affiliate_email,amount,status', '1,grace@example.com,5.00,paid', ''];
-    await choose(page, 'history.csv', lines.join('\n'));
-    await page.getByText('Lines say that they were paid, and no column says when').waitFor();
-    await page.getByLabel('All of them were paid on').fill('2025-12-31');
-    await page.getByRole('button', { name: 'Add' }).first().click();
-    await page.getByRole('button', { name: 'Import 1 commission' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Import 1 commission' });
-    await dialog.getByText('This creates 1 past payout. Paid amounts never change').waitFor();
-    await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Import 1 commission' }).click();
-    await page.getByText('1 new and 1 past payout.').waitFor();
-    await page.getByRole('link', { name: 'See the record' }).click();
-    await page.getByRole('dialog').getByText('The import created 1 past payout.').waitFor();
-    await expectAccessible(page);
-    expectQuiet(ada);
-  });
+      await page.goto(`${world.url}/import?kind=commissions`);
+      const lines = ['order_id,affiliate_email,amount,status', '1,grace@example.com,5.00,paid', ''];
+      await choose(page, 'history.csv', lines.join('\n'));
+      await page.getByText('Lines say that they were paid, and no column says when').waitFor();
+      await page.getByLabel('All of them were paid on').fill('2025-12-31');
+      await page.getByRole('button', { name: 'Add' }).first().click();
+      await page.getByRole('button', { name: 'Import 1 commission' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Import 1 commission' });
+      await dialog.getByText('This creates 1 past payout. Paid amounts never change').waitFor();
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Import 1 commission' }).click();
+      await page.getByText('1 new and 1 past payout.').waitFor();
+      await page.getByRole('link', { name: 'See the record' }).click();
+      await page.getByRole('dialog').getByText('The import created 1 past payout.').waitFor();
+      await expectAccessible(page);
+      expectQuiet(ada);
+    },
+  );
 
   test('bank accounts and tax ids are imported with affiliates: shown by their ends, mapped by columns only', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
@@ -288,36 +295,41 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('during an import the page shows how long it may take, and the browser asks before the page is closed', async () => {
-    const mia = await atDashboard(chromium, world, { role: 'member', path: '/import' });
-    const { page } = mia;
-    await choose(page, 'slow.csv', 'email\nslow@example.com\n');
-    let goOn = () => {};
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    await page.route(
-      (url) => url.pathname === '/v2/imports' && url.searchParams.get('kind') === 'affiliates',
-      async (route) => {
-        if (route.request().method() === 'POST') await held;
-        await route.continue();
-      },
-    );
-    await page.getByRole('button', { name: 'Import 1 affiliate' }).click();
-    await page.getByText(/Keep this tab open .* nothing is written/).waitFor();
-    await page.getByText(/so far\. The preview took \d+ seconds?, and this takes about as long\./).waitFor();
-    await expectAccessible(page);
-    const prompt = page.waitForEvent('dialog');
-    const closing = page.close({ runBeforeUnload: true });
-    const dialog = await prompt;
-    expect(dialog.type()).toBe('beforeunload');
-    await dialog.dismiss();
-    await closing;
-    goOn();
-    await page.getByText('1 new.').waitFor();
-    await page.getByRole('link', { name: 'slow.csv' }).waitFor();
-    expectQuiet(mia);
-  });
+  longRun.test(
+    'during an import the page shows how long it may take, and the browser asks before the page is closed',
+    async () => {
+      const mia = await atDashboard(chromium, world, { role: 'member', path: '/import' });
+      const { page } = mia;
+      await choose(page, 'slow.csv', 'email\nslow@example.com\n');
+      let goOn = () => {};
+      const held = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      await page.route(
+        (url) => url.pathname === '/v2/imports' && url.searchParams.get('kind') === 'affiliates',
+        async (route) => {
+          if (route.request().method() === 'POST') await held;
+          await route.continue();
+        },
+      );
+      await page.getByRole('button', { name: 'Import 1 affiliate' }).click();
+      await page.getByText(/Keep this tab open .* nothing is written/).waitFor();
+      await page
+        .getByText(/so far\. The preview took \d+ seconds?, and this takes about as long\./)
+        .waitFor();
+      await expectAccessible(page);
+      const prompt = page.waitForEvent('dialog');
+      const closing = page.close({ runBeforeUnload: true });
+      const dialog = await prompt;
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      await closing;
+      goOn();
+      await page.getByText('1 new.').waitFor();
+      await page.getByRole('link', { name: 'slow.csv' }).waitFor();
+      expectQuiet(mia);
+    },
+  );
 
   test('a wrong file is explained, dropped or chosen, and a dropped file never leaves the page', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import' });
@@ -356,7 +368,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a viewer sees the imports, and no form', async () => {
+  longRun.test('a viewer sees the imports, and no form', async () => {
     await world.api.upload('/v2/imports?kind=affiliates&file_name=seen.csv', 'email\nvera@example.com\n');
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/import' });
     const { page } = vera;

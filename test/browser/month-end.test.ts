@@ -10,6 +10,7 @@ import {
   PAYOUTS,
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
@@ -49,10 +50,15 @@ inChromium("the month's end", (chromium) => {
   const step = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
   const text = (page: Page) => page.getByRole('main').innerText();
 
-  test.each([
-    ['wide', WIDE],
-    ['on a phone', PHONE],
-  ] as const)(
+  test.each(
+    someOf(
+      [
+        ['wide', WIDE],
+        ['on a phone', PHONE],
+      ] as const,
+      1,
+    ),
+  )(
     'from the preview to the record, with a refund between the file and the completion, %s',
     async (_, viewport) => {
       const api = await world.otherAccount();
@@ -218,51 +224,54 @@ inChromium("the month's end", (chromium) => {
     expectQuiet(other);
   });
 
-  test('lines in no payment file are ticked by a separate checkbox, and the question has their sum', async () => {
-    const api = await world.otherAccount();
-    await owedIn(api);
-    const dan = await makeAffiliate(api, {
-      name_first: 'Dan',
-      payout_method: 'paypal',
-      paypal_email: null,
-    });
-    await makeCommission(api, dan.id, { amount: 700 });
-    const payout = await makePayout(api);
-    const path = `/payouts/${payout.id}?step=send`;
-    const finance = await atDashboard(chromium, world, { api, path });
-    const { page } = finance;
-    await page.getByText('No file pays 1 affiliate.').waitFor();
-    await expectAccessible(page);
-    await page.getByRole('link', { name: 'See who and why' }).click();
-    await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: /for PayPal, USD/ }).click(),
-    ]);
-    await page.getByText(/Downloaded .*, revision 1/).waitFor();
-    await page.getByRole('link', { name: /Complete$/ }).click();
-    const others = page.getByRole('checkbox', {
-      name: 'Also tick 2 lines in no payment file, 25.50 EUR and 7.00 USD: paid by other means',
-    });
-    await page.getByRole('button', { name: 'Tick all' }).click();
-    await page.getByText('Paid (1 affiliate)').waitFor();
-    expect(await others.isChecked()).toBe(false);
-    const row = page.getByRole('row').filter({ hasText: 'Dan' });
-    await row.getByText('In no payment file').filter({ visible: true }).waitFor();
-    await others.check();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: /^Complete payout #/ }).click();
-    const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-    const warning = question.getByText('in no payment file that was downloaded: 25.50 EUR and 7.00 USD.');
-    await warning.waitFor();
-    await question.getByText('Dan: 7.00 USD').waitFor();
-    await expectAccessible(page);
-    await question.getByRole('button', { name: 'Cancel' }).click();
-    await others.uncheck();
-    await page.getByRole('button', { name: /^Complete payout #/ }).click();
-    await question.getByText('1 affiliate 7.00 USD').waitFor();
-    expect(await warning.count()).toBe(0);
-    expectQuiet(finance);
-  });
+  longRun.test(
+    'lines in no payment file are ticked by a separate checkbox, and the question has their sum',
+    async () => {
+      const api = await world.otherAccount();
+      await owedIn(api);
+      const dan = await makeAffiliate(api, {
+        name_first: 'Dan',
+        payout_method: 'paypal',
+        paypal_email: null,
+      });
+      await makeCommission(api, dan.id, { amount: 700 });
+      const payout = await makePayout(api);
+      const path = `/payouts/${payout.id}?step=send`;
+      const finance = await atDashboard(chromium, world, { api, path });
+      const { page } = finance;
+      await page.getByText('No file pays 1 affiliate.').waitFor();
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'See who and why' }).click();
+      await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: /for PayPal, USD/ }).click(),
+      ]);
+      await page.getByText(/Downloaded .*, revision 1/).waitFor();
+      await page.getByRole('link', { name: /Complete$/ }).click();
+      const others = page.getByRole('checkbox', {
+        name: 'Also tick 2 lines in no payment file, 25.50 EUR and 7.00 USD: paid by other means',
+      });
+      await page.getByRole('button', { name: 'Tick all' }).click();
+      await page.getByText('Paid (1 affiliate)').waitFor();
+      expect(await others.isChecked()).toBe(false);
+      const row = page.getByRole('row').filter({ hasText: 'Dan' });
+      await row.getByText('In no payment file').filter({ visible: true }).waitFor();
+      await others.check();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+      const warning = question.getByText('in no payment file that was downloaded: 25.50 EUR and 7.00 USD.');
+      await warning.waitFor();
+      await question.getByText('Dan: 7.00 USD').waitFor();
+      await expectAccessible(page);
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await others.uncheck();
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      await question.getByText('1 affiliate 7.00 USD').waitFor();
+      expect(await warning.count()).toBe(0);
+      expectQuiet(finance);
+    },
+  );
 
   test('however many lines are in no payment file, the question has their sum', async () => {
     const api = await world.otherAccount();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLink, partsOf } from '../access/portal-support.ts';
 import { ENDPOINTS, EVENTS } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
@@ -185,19 +186,22 @@ inChromium('a portal', (chromium) => {
     expectQuiet(customer);
   });
 
-  test('a member of the account reads that owners create the links, and a portal has no list of them', async () => {
-    const path = `/webhooks/${endpoint}?view=portals`;
-    const member = await atDashboard(chromium, world, { path, role: 'member' });
-    await member.page.getByText('Only owners of the account can see and create portal links.').waitFor();
-    expect(await member.page.getByRole('button', { name: 'Create a portal link' }).count()).toBe(0);
-    await expectAccessible(member.page);
-    expectQuiet(member);
-    const customer = await visit();
-    await customer.page.goto(await link());
-    await customer.page.getByRole('link', { name: 'Settings' }).waitFor();
-    expect(await customer.page.getByRole('link', { name: 'Portals' }).count()).toBe(0);
-    expectQuiet(customer);
-  });
+  longRun.test(
+    'a member of the account reads that owners create the links, and a portal has no list of them',
+    async () => {
+      const path = `/webhooks/${endpoint}?view=portals`;
+      const member = await atDashboard(chromium, world, { path, role: 'member' });
+      await member.page.getByText('Only owners of the account can see and create portal links.').waitFor();
+      expect(await member.page.getByRole('button', { name: 'Create a portal link' }).count()).toBe(0);
+      await expectAccessible(member.page);
+      expectQuiet(member);
+      const customer = await visit();
+      await customer.page.goto(await link());
+      await customer.page.getByRole('link', { name: 'Settings' }).waitFor();
+      expect(await customer.page.getByRole('link', { name: 'Portals' }).count()).toBe(0);
+      expectQuiet(customer);
+    },
+  );
 
   test('read-only has no button that would be refused', async () => {
     const visitor = await visit({ viewport: PHONE });
@@ -212,7 +216,7 @@ inChromium('a portal', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('a link that was opened before says so, and what to do', async () => {
+  longRun.test('a link that was opened before says so, and what to do', async () => {
     const url = await link();
     const [first, second] = [await visit(), await visit()];
     await first.page.goto(url);

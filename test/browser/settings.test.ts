@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { keepHouse } from '../support/chores.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -25,37 +26,40 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('the originator of NACHA files is entered next to the debtor, and a wrong number is named', async () => {
-    const ada = await atDashboard(chromium, world, { path: '/settings/account' });
-    const { page } = ada;
-    for (const [label, value] of [
-      ['Routing number of the bank that receives the file', '021000022'],
-      ['Name of that bank', 'JPMorgan Chase'],
-      ['Immediate origin', '1234567890'],
-      ['Your name at that bank', 'Shop'],
-      ['Company name', 'Shop'],
-      ['Company id', '1234567890'],
-    ] as const) {
-      await page.getByLabel(label, { exact: true }).fill(value);
-    }
-    await page.getByLabel('Hours until a changed destination is paid').fill('48');
-    const save = page.getByRole('button', { name: 'Save settings' });
-    await save.click();
-    await page.getByText('originator.immediate_destination has a wrong check digit').waitFor();
-    await page.getByLabel('Routing number of the bank that receives the file').fill('021000021');
-    await save.click();
-    await page.getByText('Settings saved').waitFor();
-    await expectAccessible(page);
-    expect((await world.api.get('/v2/account')).body).toMatchObject({
-      originator: {
-        immediate_destination: '021000021',
-        company_id: '1234567890',
-        entry_description: 'PAYOUT',
-        person_entry_description: 'PAYROLL',
-      },
-      destination_wait_hours: 48,
-    });
-  });
+  longRun.test(
+    'the originator of NACHA files is entered next to the debtor, and a wrong number is named',
+    async () => {
+      const ada = await atDashboard(chromium, world, { path: '/settings/account' });
+      const { page } = ada;
+      for (const [label, value] of [
+        ['Routing number of the bank that receives the file', '021000022'],
+        ['Name of that bank', 'JPMorgan Chase'],
+        ['Immediate origin', '1234567890'],
+        ['Your name at that bank', 'Shop'],
+        ['Company name', 'Shop'],
+        ['Company id', '1234567890'],
+      ] as const) {
+        await page.getByLabel(label, { exact: true }).fill(value);
+      }
+      await page.getByLabel('Hours until a changed destination is paid').fill('48');
+      const save = page.getByRole('button', { name: 'Save settings' });
+      await save.click();
+      await page.getByText('originator.immediate_destination has a wrong check digit').waitFor();
+      await page.getByLabel('Routing number of the bank that receives the file').fill('021000021');
+      await save.click();
+      await page.getByText('Settings saved').waitFor();
+      await expectAccessible(page);
+      expect((await world.api.get('/v2/account')).body).toMatchObject({
+        originator: {
+          immediate_destination: '021000021',
+          company_id: '1234567890',
+          entry_description: 'PAYOUT',
+          person_entry_description: 'PAYROLL',
+        },
+        destination_wait_hours: 48,
+      });
+    },
+  );
 
   test('a key is shown once, works, and is revoked after a warning', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/keys' });
@@ -163,19 +167,22 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('the URL contains the filters of the audit log; on a phone nothing is wider than the screen', async () => {
-    await world.api.patch('/v2/account', { name: 'Acme' });
-    const path = '/settings/audit?action=changeAccount&kind=key';
-    const ada = await atDashboard(chromium, world, { path, viewport: PHONE });
-    const { page } = ada;
-    await page.getByRole('cell', { name: 'changeAccount' }).first().waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
-    await page.getByRole('searchbox', { name: /^Action/ }).fill('completePayout');
-    await page.getByText('No entry matches these filters.').waitFor();
-    expect(new URL(page.url()).searchParams.get('action')).toBe('completePayout');
-    expectQuiet(ada);
-  });
+  longRun.test(
+    'the URL contains the filters of the audit log; on a phone nothing is wider than the screen',
+    async () => {
+      await world.api.patch('/v2/account', { name: 'Acme' });
+      const path = '/settings/audit?action=changeAccount&kind=key';
+      const ada = await atDashboard(chromium, world, { path, viewport: PHONE });
+      const { page } = ada;
+      await page.getByRole('cell', { name: 'changeAccount' }).first().waitFor();
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+      await page.getByRole('searchbox', { name: /^Action/ }).fill('completePayout');
+      await page.getByText('No entry matches these filters.').waitFor();
+      expect(new URL(page.url()).searchParams.get('action')).toBe('completePayout');
+      expectQuiet(ada);
+    },
+  );
 
   test('an owner sees the state of the installation, each problem with its remedy, and a member does not', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/system' });
@@ -191,37 +198,40 @@ inChromium('the settings', (chromium) => {
     expectQuiet(max);
   });
 
-  test('the state of the installation includes the replica: whether it is read, why not, and how far it is behind', async () => {
-    const ada = await atDashboard(chromium, world, { path: '/settings/system' });
-    const { page } = ada;
-    await page.getByText('Disk space').waitFor();
-    expect(await page.getByText('Replica').count()).toBe(0);
-    const answering = async (replica: object) => {
-      await page.unrouteAll({ behavior: 'wait' });
-      await page.route('**/v2/system', async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, json: { ...(await response.json()), replica } });
+  longRun.test(
+    'the state of the installation includes the replica: whether it is read, why not, and how far it is behind',
+    async () => {
+      const ada = await atDashboard(chromium, world, { path: '/settings/system' });
+      const { page } = ada;
+      await page.getByText('Disk space').waitFor();
+      expect(await page.getByText('Replica').count()).toBe(0);
+      const answering = async (replica: object) => {
+        await page.unrouteAll({ behavior: 'wait' });
+        await page.route('**/v2/system', async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, json: { ...(await response.json()), replica } });
+        });
+        await page.reload();
+      };
+      await answering({ is_used: true, problem: null, lag_ms: 0, lag_bytes: 0 });
+      await page.getByText('Read from, 0 ms and 0 bytes behind').waitFor();
+      const problem = 'the replica does not have what the primary has';
+      await answering({ is_used: false, problem, lag_ms: 4200, lag_bytes: 2_500_000 });
+      await page.getByText(/^Not read from, 4.200 ms and 2[.,]5 MB behind$/).waitFor();
+      await page.getByText(`The replica is not used: ${problem}.`).waitFor();
+      await expectAccessible(page);
+      await answering({
+        is_used: false,
+        problem: 'the replica cannot be reached: x',
+        lag_ms: null,
+        lag_bytes: null,
       });
-      await page.reload();
-    };
-    await answering({ is_used: true, problem: null, lag_ms: 0, lag_bytes: 0 });
-    await page.getByText('Read from, 0 ms and 0 bytes behind').waitFor();
-    const problem = 'the replica does not have what the primary has';
-    await answering({ is_used: false, problem, lag_ms: 4200, lag_bytes: 2_500_000 });
-    await page.getByText(/^Not read from, 4.200 ms and 2[.,]5 MB behind$/).waitFor();
-    await page.getByText(`The replica is not used: ${problem}.`).waitFor();
-    await expectAccessible(page);
-    await answering({
-      is_used: false,
-      problem: 'the replica cannot be reached: x',
-      lag_ms: null,
-      lag_bytes: null,
-    });
-    await page.getByText('Not read from', { exact: true }).waitFor();
-    expectQuiet(ada);
-  });
+      await page.getByText('Not read from', { exact: true }).waitFor();
+      expectQuiet(ada);
+    },
+  );
 
-  test('a viewer reads who may change these, and gets no button that would be refused', async () => {
+  longRun.test('a viewer reads who may change these, and gets no button that would be refused', async () => {
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
     const { page } = vera;
     await page.getByText('Your role cannot see this.').waitFor();

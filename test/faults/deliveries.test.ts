@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { rounds } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { LOOSE_ENDS } from '../support/imbalances.ts';
 import { TEST_PATIENCE_MS } from '../support/patience.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
@@ -190,7 +190,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     expect((await server.signal('SIGTERM')).code, figures).toBe(0);
   });
 
-  test('of one of two workers', { timeout: PATIENCE_MS }, async ({ annotate }) => {
+  longRun.test('of one of two workers', { timeout: PATIENCE_MS }, async ({ annotate }) => {
     const load = await underLoad(dataFolder({ settings, database: await shared() }));
     const server = await load.folder.start({ DELIVERY_WORKER: 'off' });
     await load.listen(server.api);
@@ -239,7 +239,7 @@ describe('SIGTERM under load', () => {
 });
 
 describe('deliveries in flight at a killed process', () => {
-  test('are sent again by the next one long before its leases expire', async () => {
+  longRun.test('are sent again by the next one long before its leases expire', async () => {
     // leases of two minutes
     const folder = dataFolder({
       settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_TIMEOUT_MS: '60000' },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { isRunning } from '../support/processes.ts';
 import { makeAffiliates, type Sale, salesFile, salesFor } from '../support/seed.ts';
@@ -43,7 +44,7 @@ describe.concurrent('SIGTERM', () => {
       expect((await next.signal('SIGINT')).code).toBe(0);
     }));
 
-  test('does not wait for a client that never ends: exit 0, nothing half done', () =>
+  longRun.test('does not wait for a client that never ends: exit 0, nothing half done', () =>
     withServer(async (folder, server) => {
       const { api, url } = server;
       const sales: Sale[] = salesFor(await makeAffiliates(api, 2), LINES);
@@ -67,7 +68,8 @@ describe.concurrent('SIGTERM', () => {
       expect((await next.api.get(COMMISSIONS)).body.pagination.total).toBe(LINES);
       expect(await folder.query(IMBALANCES)).toEqual([]);
       expect((await next.signal('SIGTERM')).code).toBe(0);
-    }));
+    }),
+  );
 });
 
 test('is announced to load balancers first: /readyz is 503, requests are still accepted for a moment, then it ends', async () => {
@@ -92,19 +94,25 @@ test('is announced to load balancers first: /readyz is 503, requests are still a
   }
 });
 
-test('a server whose own PostgreSQL dies says so and exits, for its supervisor to start it again', async () => {
-  const folder = dataFolder();
-  try {
-    const server = await folder.start();
-    process.kill(server.postmaster, 'SIGKILL');
-    const requests = [server.api.post(PAYOUTS).catch(() => null), server.api.get(PAYOUTS).catch(() => null)];
-    await until('the server has ended', () => !isRunning(server.pid));
-    // its last output may leave the pipe after its end
-    await until('it reported that', () => server.log().includes('PostgreSQL stopped unexpectedly'));
-    await Promise.all(requests);
-    const next = await folder.start();
-    expect((await next.api.get(PAYOUTS)).status).toBe(200);
-  } finally {
-    await folder.remove();
-  }
-});
+longRun.test(
+  'a server whose own PostgreSQL dies says so and exits, for its supervisor to start it again',
+  async () => {
+    const folder = dataFolder();
+    try {
+      const server = await folder.start();
+      process.kill(server.postmaster, 'SIGKILL');
+      const requests = [
+        server.api.post(PAYOUTS).catch(() => null),
+        server.api.get(PAYOUTS).catch(() => null),
+      ];
+      await until('the server has ended', () => !isRunning(server.pid));
+      // its last output may leave the pipe after its end
+      await until('it reported that', () => server.log().includes('PostgreSQL stopped unexpectedly'));
+      await Promise.all(requests);
+      const next = await folder.start();
+      expect((await next.api.get(PAYOUTS)).status).toBe(200);
+    } finally {
+      await folder.remove();
+    }
+  },
+);
