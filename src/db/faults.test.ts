@@ -24,6 +24,15 @@ test.each([
   // before
   ['XX000', 'connection error: 10.0.0.7:5432'],
   ['XX000', 'failure on connection marked as essential: 10.0.0.7:5432'],
+  // the node is marked as inactive
+  ['XX000', 'no active placements were found for shard 102010'],
+  ['XX000', 'could not connect to any active placements'],
+  ['0A000', 'cannot find a worker that has active placements for all shards in the query'],
+  ['0A000', 'could not run distributed query with FOR UPDATE/SHARE commands'],
+  // the coordinator ended at once while it waited for a node
+  ['XX000', 'terminating connection due to unexpected postmaster exit'],
+  ['XX000', 'postmaster was shut down, exiting'],
+  ['0A000', 'found no worker with all shard placements'],
   // the node ended while it worked: the text is of libpq, the node is in the context
   [
     'XX000',
@@ -45,6 +54,7 @@ test.each([
 test.each([
   ['XX000', 'cache lookup failed for relation 16384'],
   ['XX000', 'could not receive data from client: Connection reset by peer'],
+  ['0A000', 'could not run distributed query with GROUPING SETS'],
   ['23514', 'connection error: a text of a user'],
   ['P0001', 'server closed the connection unexpectedly', ON_NODE],
 ])('another error is none: %s %s', (code: string, message: string, where?: string) => {

@@ -31,19 +31,30 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** The messages of Citus of its own (`ReportConnectionError`, `HandleRemoteTransactionConnectionError`). */
+/** Messages of Citus when it lost a node, or when its own server ended at once while it waited for one. */
 const LOST_NODE =
-  /^(connection error: |connection to the remote node |failure on connection marked as essential: )/;
+  /^(connection error: |connection to the remote node |failure on connection marked as essential: |terminating connection due to unexpected postmaster exit|postmaster was shut down, exiting)/;
 /** Those of libpq, which Citus passes on with the node in the context (`ReportResultError`). */
 const LOST_CONNECTION =
   /^(server closed the connection|could not (send|receive) data|no connection to the server|connection not open|SSL (SYSCALL|connection|error))/;
 const ON_NODE = /^while executing command on /m;
+/**
+ * What Citus says of tables on a node that is marked as inactive (SQLSTATE 0A000 or XX000). The last is what it says of any
+ * locking query that it cannot send to one node; a cell is on one node, so it can send all of them unless the node is inactive.
+ */
+const INACTIVE =
+  /^(no active placements were found for shard |could not connect to any active placements|found no worker with all shard placements|cannot find a worker that has active placements|could not run distributed query with FOR UPDATE\/SHARE)/;
 
-/** Whether Citus lost the connection to one of its nodes. It has no SQLSTATE for that in most places, so it is XX000. */
+/** Whether Citus cannot reach one of its nodes. It has no SQLSTATE for that in most places, so it is XX000. */
 function isLostNode(error: Error): boolean {
-  if (!(error instanceof pg.DatabaseError) || error.code !== 'XX000') return false;
-  const { message, where = '' } = error;
-  return LOST_NODE.test(message) || (LOST_CONNECTION.test(message) && ON_NODE.test(where));
+  if (!(error instanceof pg.DatabaseError)) return false;
+  const { code = '', message, where = '' } = error;
+  if (code !== 'XX000') return code === '0A000' && INACTIVE.test(message);
+  return (
+    LOST_NODE.test(message) ||
+    INACTIVE.test(message) ||
+    (LOST_CONNECTION.test(message) && ON_NODE.test(where))
+  );
 }
 
 /** Why PostgreSQL cannot do its work, as far as an error shows; null = another reason. */
