@@ -8,6 +8,7 @@ import {
   makePayout,
   PAYOUTS,
 } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -83,34 +84,42 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('many commissions are held at once, with their sums; a refused one is named, and the rest is done', async () => {
-    const { id } = await makeAffiliate(world.api);
-    const orders = ['bulk-1', 'bulk-2', 'bulk-3'];
-    const made = [];
-    for (const order_id of orders) made.push(await makeCommission(world.api, id, { order_id, amount: 250 }));
-    const visitor = await atDashboard(chromium, world, { path: `/commissions?affiliate_id=${id}` });
-    const { page } = visitor;
-    await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
-    await page.getByText('1 commission selected').waitFor();
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await page.getByRole('button', { name: 'Hold for review (3)' }).click();
-    const question = page.getByRole('dialog', { name: 'Hold the selected commissions' });
-    await question.getByText('7.50 USD from 3 commissions is left out of payouts').waitFor();
-    await expectAccessible(page);
-    await world.api.post(`${COMMISSIONS}/${made[1].id}/void`, {});
-    await question.getByRole('button', { name: 'Hold 3 commissions' }).click();
-    await question.getByText('1 commission was refused and did not change. Done: 2.').waitFor();
-    await question.getByText(/^bulk-2: /).waitFor();
-    await expectAccessible(page);
-    await question.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('button', { name: 'End the review (2)' }).click();
-    await page.getByRole('button', { name: 'Release 2 commissions' }).click();
-    await page.getByText('2 reviews have ended.').waitFor();
-    expect(await page.getByText('selected', { exact: false }).count()).toBe(0);
-    const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&sort=id`);
-    expect(body.data.map(({ status }: { status: string }) => status)).toEqual(['unpaid', 'voided', 'unpaid']);
-    expectQuiet(visitor);
-  });
+  longRun.test(
+    'many commissions are held at once, with their sums; a refused one is named, and the rest is done',
+    async () => {
+      const { id } = await makeAffiliate(world.api);
+      const orders = ['bulk-1', 'bulk-2', 'bulk-3'];
+      const made = [];
+      for (const order_id of orders)
+        made.push(await makeCommission(world.api, id, { order_id, amount: 250 }));
+      const visitor = await atDashboard(chromium, world, { path: `/commissions?affiliate_id=${id}` });
+      const { page } = visitor;
+      await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
+      await page.getByText('1 commission selected').waitFor();
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByRole('button', { name: 'Hold for review (3)' }).click();
+      const question = page.getByRole('dialog', { name: 'Hold the selected commissions' });
+      await question.getByText('7.50 USD from 3 commissions is left out of payouts').waitFor();
+      await expectAccessible(page);
+      await world.api.post(`${COMMISSIONS}/${made[1].id}/void`, {});
+      await question.getByRole('button', { name: 'Hold 3 commissions' }).click();
+      await question.getByText('1 commission was refused and did not change. Done: 2.').waitFor();
+      await question.getByText(/^bulk-2: /).waitFor();
+      await expectAccessible(page);
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'End the review (2)' }).click();
+      await page.getByRole('button', { name: 'Release 2 commissions' }).click();
+      await page.getByText('2 reviews have ended.').waitFor();
+      expect(await page.getByText('selected', { exact: false }).count()).toBe(0);
+      const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&sort=id`);
+      expect(body.data.map(({ status }: { status: string }) => status)).toEqual([
+        'unpaid',
+        'voided',
+        'unpaid',
+      ]);
+      expectQuiet(visitor);
+    },
+  );
 
   test('an affiliate is found, corrected and adjusted; only changed fields are sent', async () => {
     const { id, email } = await makeAffiliate(world.api, { name_first: '<b>Grace</b>', name_last: 'عباس' });
@@ -156,48 +165,51 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('one timeline shows everything about an affiliate, filtered by kind, older entries on demand', async () => {
-    const { id } = await makeAffiliate(world.api, { paypal_email: 'time@example.com' });
-    for (let number = 1; number <= 25; number += 1) {
-      await makeCommission(world.api, id, { order_id: `time-${number}`, amount: 100 });
-    }
-    const sale = await makeCommission(world.api, id, { order_id: 'time-paid', amount: 5000 });
-    const { body: current } = await world.api.get(`${PAYOUTS}/current`);
-    await world.api.delete(`${PAYOUTS}/${current.id}`);
-    const payout = await makePayout(world.api, { filters: { affiliate_id: id } });
-    await completePayout(world.api, payout);
-    const back = { amount: 700, currency: 'usd', reason: 'account closed' };
-    const returned = await world.api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, back);
-    expect(returned.status, returned.text).toBe(200);
-    const refund = { external_id: 'time-refund', amount: 50, reason: 'sent back' };
-    await world.api.post(`${COMMISSIONS}/${sale.id}/refund`, refund);
-    await world.api.patch(`${AFFILIATES}/${id}`, { name_first: 'Tess' });
-    const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}`, viewport: PHONE });
-    const { page } = visitor;
-    const timeline = page.getByRole('list').filter({ hasText: 'Affiliate changed' });
-    await timeline.getByText('75.00 USD').waitFor();
-    await timeline.getByText('first key (API key)').waitFor();
-    const rows = (await timeline.getByRole('listitem').allInnerTexts()).map((text) =>
-      text.replaceAll('\n', ' '),
-    );
-    expect(rows.slice(0, 5)).toEqual([
-      expect.stringMatching(/^Affiliate changed by first key \(API key\)/),
-      expect.stringMatching(/^Refund -0.50 USD “sent back”/),
-      expect.stringMatching(/^Money came back Unpaid 7.00 USD/),
-      expect.stringMatching(/^Payout #\d+ Paid 75.00 USD/),
-      expect.stringMatching(/^time-paid Paid 50.00 USD/),
-    ]);
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
-    expect(await page.getByText('Affiliate created').count()).toBe(0);
-    await page.getByRole('button', { name: 'Show older' }).click();
-    await page.getByText('Affiliate created').waitFor();
-    await page.getByRole('combobox', { name: 'Show' }).selectOption('Returned money');
-    await page.getByRole('link', { name: 'time-25' }).waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'Money came back' }).waitFor();
-    expect(new URL(page.url()).search).toBe('?kind=return');
-    expectQuiet(visitor);
-  });
+  longRun.test(
+    'one timeline shows everything about an affiliate, filtered by kind, older entries on demand',
+    async () => {
+      const { id } = await makeAffiliate(world.api, { paypal_email: 'time@example.com' });
+      for (let number = 1; number <= 25; number += 1) {
+        await makeCommission(world.api, id, { order_id: `time-${number}`, amount: 100 });
+      }
+      const sale = await makeCommission(world.api, id, { order_id: 'time-paid', amount: 5000 });
+      const { body: current } = await world.api.get(`${PAYOUTS}/current`);
+      await world.api.delete(`${PAYOUTS}/${current.id}`);
+      const payout = await makePayout(world.api, { filters: { affiliate_id: id } });
+      await completePayout(world.api, payout);
+      const back = { amount: 700, currency: 'usd', reason: 'account closed' };
+      const returned = await world.api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, back);
+      expect(returned.status, returned.text).toBe(200);
+      const refund = { external_id: 'time-refund', amount: 50, reason: 'sent back' };
+      await world.api.post(`${COMMISSIONS}/${sale.id}/refund`, refund);
+      await world.api.patch(`${AFFILIATES}/${id}`, { name_first: 'Tess' });
+      const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}`, viewport: PHONE });
+      const { page } = visitor;
+      const timeline = page.getByRole('list').filter({ hasText: 'Affiliate changed' });
+      await timeline.getByText('75.00 USD').waitFor();
+      await timeline.getByText('first key (API key)').waitFor();
+      const rows = (await timeline.getByRole('listitem').allInnerTexts()).map((text) =>
+        text.replaceAll('\n', ' '),
+      );
+      expect(rows.slice(0, 5)).toEqual([
+        expect.stringMatching(/^Affiliate changed by first key \(API key\)/),
+        expect.stringMatching(/^Refund -0.50 USD “sent back”/),
+        expect.stringMatching(/^Money came back Unpaid 7.00 USD/),
+        expect.stringMatching(/^Payout #\d+ Paid 75.00 USD/),
+        expect.stringMatching(/^time-paid Paid 50.00 USD/),
+      ]);
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+      expect(await page.getByText('Affiliate created').count()).toBe(0);
+      await page.getByRole('button', { name: 'Show older' }).click();
+      await page.getByText('Affiliate created').waitFor();
+      await page.getByRole('combobox', { name: 'Show' }).selectOption('Returned money');
+      await page.getByRole('link', { name: 'time-25' }).waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Money came back' }).waitFor();
+      expect(new URL(page.url()).search).toBe('?kind=return');
+      expectQuiet(visitor);
+    },
+  );
 
   test('a viewer sees everything, and no button that would be refused', async () => {
     const { id } = await makeAffiliate(world.api);

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ENDPOINTS, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
 import { moveTimeBack, PASSWORD } from '../people/support.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -76,29 +77,34 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a theme and the time zone are kept for the next visit; signing out ends the session', async () => {
-    const ada = await atDashboard(chromium, world, { path: '/payouts' });
-    const { page } = ada;
-    const choose = async (role: 'menuitem' | 'menuitemradio', name: string) => {
+  longRun.test(
+    'a theme and the time zone are kept for the next visit; signing out ends the session',
+    async () => {
+      const ada = await atDashboard(chromium, world, { path: '/payouts' });
+      const { page } = ada;
+      const choose = async (role: 'menuitem' | 'menuitemradio', name: string) => {
+        await page.getByRole('button', { name: /account and settings/ }).click();
+        await page.getByRole(role, { name }).click();
+      };
+      await choose('menuitemradio', 'Dark');
+      await choose('menuitemradio', 'UTC');
+      await page.reload();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
       await page.getByRole('button', { name: /account and settings/ }).click();
-      await page.getByRole(role, { name }).click();
-    };
-    await choose('menuitemradio', 'Dark');
-    await choose('menuitemradio', 'UTC');
-    await page.reload();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
-    await page.getByRole('button', { name: /account and settings/ }).click();
-    expect(await page.getByRole('menuitemradio', { name: 'UTC' }).getAttribute('aria-checked')).toBe('true');
-    await expectAccessible(page);
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    await page.waitForURL(`${world.url}/sign-in?done`);
-    await page.goto(`${world.url}/payouts`);
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expectQuiet(ada);
-  });
+      expect(await page.getByRole('menuitemradio', { name: 'UTC' }).getAttribute('aria-checked')).toBe(
+        'true',
+      );
+      await expectAccessible(page);
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.waitForURL(`${world.url}/sign-in?done`);
+      await page.goto(`${world.url}/payouts`);
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      expectQuiet(ada);
+    },
+  );
 
-  test('an ended session is renewed in a dialog over the screen, which then continues', async () => {
+  longRun.test('an ended session is renewed in a dialog over the screen, which then continues', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page } = ada;
     await moveTimeBack(world, '60 days');
@@ -117,7 +123,7 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('an unreachable server is reported, and the screen recovers by itself', async () => {
+  longRun.test('an unreachable server is reported, and the screen recovers by itself', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page, context } = ada;
     await context.setOffline(true);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENDPOINTS } from '../api/fixtures.ts';
 import { uuidOf } from '../delivery/support.ts';
+import { longRun } from '../support/depth.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -106,7 +107,7 @@ inChromium('deliveries', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a log that is slow to count shows its rows at once, then their number', async () => {
+  longRun.test('a log that is slow to count shows its rows at once, then their number', async () => {
     const account = uuidOf((await world.api.get('/v2/account')).body.id);
     const add = (count: number) =>
       putIn(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADDRESSES } from '../docs/pages.ts';
+import { someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { inChromium, type Page, type Visitor } from './support.ts';
 
@@ -85,7 +86,7 @@ const outlineOf = (
 
 inChromium('the reference in a browser', (chromium) => {
   // the layout of a page takes a second or more, so it is opened once for all checks
-  describe.each([...ADDRESSES, '/docs/unknown'])('%s', (address) => {
+  describe.each([...someOf(ADDRESSES, 5), '/docs/unknown'])('%s', (address) => {
     const messages: string[] = [];
     let visitor: Visitor;
     beforeAll(async () => {

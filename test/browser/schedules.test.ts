@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { completePayout, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
 import { keepHouse } from '../support/chores.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -30,10 +31,15 @@ inChromium('schedules of payouts', (chromium) => {
     await keepHouse(world, 'payout schedules');
   };
 
-  test.each([
-    ['a wide screen', WIDE],
-    ['a phone', PHONE],
-  ])('on %s one is created, shows what it would prepare, and links to its payout', async (_, viewport) => {
+  test.each(
+    someOf(
+      [
+        ['a phone', PHONE],
+        ['a wide screen', WIDE],
+      ] as const,
+      1,
+    ),
+  )('on %s one is created, shows what it would prepare, and links to its payout', async (_, viewport) => {
     await owe(152_584, 'usd');
     await owe(7500, 'eur');
     const visitor = await atDashboard(chromium, world, { path: '/payouts', viewport });
@@ -122,7 +128,7 @@ inChromium('schedules of payouts', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('a refusal of the server is shown in the form, and a viewer has no form', async () => {
+  longRun.test('a refusal of the server is shown in the form, and a viewer has no form', async () => {
     const made = await world.api.post(SCHEDULES, { name: '<b>big</b>', every: 'month', day: 1 });
     const owner = await atDashboard(chromium, world, { path: '/payouts/schedules?open=new' });
     const form = owner.page.getByRole('dialog', { name: 'New schedule' });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { AFFILIATES, makeAffiliate } from '../api/fixtures.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -15,10 +16,15 @@ const SIGNED = {
 inChromium('tax profiles', (chromium) => {
   const world = useWorld();
 
-  test.each([
-    ['a wide screen', WIDE],
-    ['a phone', PHONE],
-  ])(
+  test.each(
+    someOf(
+      [
+        ['a phone', PHONE],
+        ['a wide screen', WIDE],
+      ] as const,
+      1,
+    ),
+  )(
     'on %s a signed form is stored; the tax id is sent once and then shown by its end',
     async (_, viewport) => {
       const { id } = await makeAffiliate(world.api, {
@@ -62,7 +68,7 @@ inChromium('tax profiles', (chromium) => {
     },
   );
 
-  test('a change keeps the tax id and the agreement, a removal says what is lost', async () => {
+  longRun.test('a change keeps the tax id and the agreement, a removal says what is lost', async () => {
     const { id } = await makeAffiliate(world.api, { name_first: 'Ada', name_last: 'Lovelace' });
     const path = `${AFFILIATES}/${id}/tax-profile`;
     const agreement = { agreed_on: '2026-02-01', agreed_by: 'Ada L.', document: 'mail of 1 February' };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { addCells } from '../../src/cells/manage.ts';
 import { expectRefusal } from '../api/fixtures.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -68,7 +69,7 @@ test('while a cell is down its accounts get 503, the others are served, and ever
   await receiver.close();
 });
 
-test('a process uses no more connections to all cells than DATABASE_CONNECTIONS', async () => {
+longRun.test('a process uses no more connections to all cells than DATABASE_CONNECTIONS', async () => {
   const settings = { DATABASE_POOL_SIZE: '4', DATABASE_CONNECTIONS: '12' };
   const small = await borrowWorld({ own: true, settings });
   try {
@@ -120,23 +121,26 @@ test('a burst in one cell that needs all connections of the process is served', 
   }
 });
 
-test('a cell that says it is another one, or whose schema is newer, is not used, and the reason is shown', async () => {
-  const other = await borrowWorld({ own: true });
-  try {
-    await addCellsTo(other, 3);
-    const { api, key } = await accountIn(other, 2);
-    expect((await api.get('/v2/account')).status).toBe(200);
-    await queryIn(other, 1, `update server_settings set value = '7' where key = 'cell_number'`);
-    await queryIn(other, 2, `insert into schema_migrations (version, name) values (9000, '9000_later')`);
-    await queryIn(other, 3, `update server_settings set value = 'x' where key = 'cell_installation'`);
-    const second = await other.secondServer();
+longRun.test(
+  'a cell that says it is another one, or whose schema is newer, is not used, and the reason is shown',
+  async () => {
+    const other = await borrowWorld({ own: true });
     try {
-      expectRefusal(await apiOf(second.api.url, key).get('/v2/account'), 503, 'cell_unavailable');
-      expect((await second.api.get('/v2/account')).status).toBe(200);
+      await addCellsTo(other, 3);
+      const { api, key } = await accountIn(other, 2);
+      expect((await api.get('/v2/account')).status).toBe(200);
+      await queryIn(other, 1, `update server_settings set value = '7' where key = 'cell_number'`);
+      await queryIn(other, 2, `insert into schema_migrations (version, name) values (9000, '9000_later')`);
+      await queryIn(other, 3, `update server_settings set value = 'x' where key = 'cell_installation'`);
+      const second = await other.secondServer();
+      try {
+        expectRefusal(await apiOf(second.api.url, key).get('/v2/account'), 503, 'cell_unavailable');
+        expect((await second.api.get('/v2/account')).status).toBe(200);
+      } finally {
+        await second.close();
+      }
     } finally {
-      await second.close();
+      await other.close();
     }
-  } finally {
-    await other.close();
-  }
-});
+  },
+);

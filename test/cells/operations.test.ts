@@ -10,6 +10,7 @@ import { runHere } from '../cli/here.ts';
 import { useMachine } from '../cli/support.ts';
 import { scrape } from '../operations/support.ts';
 import { settingsOf } from '../support/database-url.ts';
+import { longRun } from '../support/depth.ts';
 import { latencyProxy } from '../support/latency.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -102,7 +103,7 @@ test('/readyz stays 200 and names a cell that cannot be used, and the metrics sa
     { METRICS_PORT: '0' },
   ));
 
-test('accounts list names the cell of each account, and accounts export finds it', () =>
+longRun.test('accounts list names the cell of each account, and accounts export finds it', () =>
   onCells(async (_, run) => {
     const { data } = (await run('accounts', 'list')).json();
     expect(data).toEqual([
@@ -116,7 +117,8 @@ test('accounts list names the cell of each account, and accounts export finds it
       expect.objectContaining({ cell: 1, applied: [], problem: null }),
       expect.objectContaining({ cell: 2, applied: [], problem: null }),
     ]);
-  }));
+  }),
+);
 
 test('a rotation of the secret key refuses to begin while a cell cannot be used, and names it', () =>
   onCells(async (world, run) => {
@@ -131,22 +133,25 @@ test('a rotation of the secret key refuses to begin while a cell cannot be used,
     expect(await settings()).toEqual(before);
   }));
 
-test('a rotation of the secret key ends in every cell: what they sealed opens under the new key alone', async () => {
-  await machine.init();
-  const run = async (...args: string[]) => {
-    const ran = await machine.run([...args, '--json']);
-    expect(ran, ran.stderr).toMatchObject({ code: 0 });
-    return ran.json();
-  };
-  await run('cells', 'add', '--schema', 'cell_', '--count', '1');
-  await run('accounts', 'create', '--name', 'Shop', '--cell', '1');
-  const endpoint = await run('--account', 'Shop', 'webhooks', 'create', 'https://example.com/hook');
-  const rotated = await run('secret-key', 'rotate');
-  expect(rotated).toMatchObject({ changed: true, endpoints: 1 });
-  expect(readdirSync(machine.dataDir)).not.toContain('secret-key.new');
-  expect((await run('migrate')).other_cells).toEqual([expect.objectContaining({ cell: 1, problem: null })]);
-  await run('--account', 'Shop', 'webhooks', 'secret', endpoint.id);
-});
+longRun.test(
+  'a rotation of the secret key ends in every cell: what they sealed opens under the new key alone',
+  async () => {
+    await machine.init();
+    const run = async (...args: string[]) => {
+      const ran = await machine.run([...args, '--json']);
+      expect(ran, ran.stderr).toMatchObject({ code: 0 });
+      return ran.json();
+    };
+    await run('cells', 'add', '--schema', 'cell_', '--count', '1');
+    await run('accounts', 'create', '--name', 'Shop', '--cell', '1');
+    const endpoint = await run('--account', 'Shop', 'webhooks', 'create', 'https://example.com/hook');
+    const rotated = await run('secret-key', 'rotate');
+    expect(rotated).toMatchObject({ changed: true, endpoints: 1 });
+    expect(readdirSync(machine.dataDir)).not.toContain('secret-key.new');
+    expect((await run('migrate')).other_cells).toEqual([expect.objectContaining({ cell: 1, problem: null })]);
+    await run('--account', 'Shop', 'webhooks', 'secret', endpoint.id);
+  },
+);
 
 test('a backup writes a file for each cell, and is restored into that cell only', () =>
   onCells(async (world, run) => {
@@ -179,35 +184,38 @@ test('a backup writes a file for each cell, and is restored into that cell only'
     expect(await world.query('select name from cell_1.accounts')).toEqual([{ name: 'Shop' }]);
   }));
 
-test('scheduled backups save every cell that is due; one that fails is reported, and the others are saved', () =>
-  onCells(async (world, run) => {
-    const { BACKUP_TO: folder } = schedule();
-    await mkdir(folder, { recursive: true });
-    const scheduled = async () => {
-      // names have seconds, and a backup never overwrites a file
-      for (const file of readdirSync(folder)) rmSync(join(folder, file));
-      return run('backup', '--scheduled');
-    };
-    const first = (await scheduled()).json();
-    expect([first.cell, ...first.other_cells.map(({ cell }: { cell: number }) => cell)]).toEqual([0, 1, 2]);
-    expect(readdirSync(folder)).toHaveLength(3);
-    expect((await scheduled()).json()).toBeNull();
+longRun.test(
+  'scheduled backups save every cell that is due; one that fails is reported, and the others are saved',
+  () =>
+    onCells(async (world, run) => {
+      const { BACKUP_TO: folder } = schedule();
+      await mkdir(folder, { recursive: true });
+      const scheduled = async () => {
+        // names have seconds, and a backup never overwrites a file
+        for (const file of readdirSync(folder)) rmSync(join(folder, file));
+        return run('backup', '--scheduled');
+      };
+      const first = (await scheduled()).json();
+      expect([first.cell, ...first.other_cells.map(({ cell }: { cell: number }) => cell)]).toEqual([0, 1, 2]);
+      expect(readdirSync(folder)).toHaveLength(3);
+      expect((await scheduled()).json()).toBeNull();
 
-    await world.query(`delete from cell_1.server_settings where key = 'last_backup'`);
-    expect((await scheduled()).json()).toMatchObject({ cell: 1, other_cells: [] });
-    expect(readdirSync(folder)).toHaveLength(1);
+      await world.query(`delete from cell_1.server_settings where key = 'last_backup'`);
+      expect((await scheduled()).json()).toMatchObject({ cell: 1, other_cells: [] });
+      expect(readdirSync(folder)).toHaveLength(1);
 
-    for (const schema of ['public', 'cell_1'])
-      await world.query(`delete from ${schema}.server_settings where key = 'last_backup'`);
-    await world.query(`update cell_2.server_settings set value = '7' where key = 'cell_number'`);
-    expect(await scheduled()).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('cell 2 cannot be used'),
-    });
-    expect(readdirSync(folder)).toHaveLength(2);
-    const { backups } = (await world.api.get('/v2/system')).body;
-    expect(backups.failure.message).toContain('cell 2 cannot be used');
-  }, schedule()));
+      for (const schema of ['public', 'cell_1'])
+        await world.query(`delete from ${schema}.server_settings where key = 'last_backup'`);
+      await world.query(`update cell_2.server_settings set value = '7' where key = 'cell_number'`);
+      expect(await scheduled()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('cell 2 cannot be used'),
+      });
+      expect(readdirSync(folder)).toHaveLength(2);
+      const { backups } = (await world.api.get('/v2/system')).body;
+      expect(backups.failure.message).toContain('cell 2 cannot be used');
+    }, schedule()),
+);
 
 test('a chore that fails in another cell is shown with its cell, and cell 0 notifies', () =>
   onCells(async (world, run) => {
@@ -312,7 +320,7 @@ describe('the state of the installation', () => {
       await proxy.close();
     }));
 
-  test('is shown by commands although two cells accept connections and never answer', () =>
+  longRun.test('is shown by commands although two cells accept connections and never answer', () =>
     onCells(async (world, run) => {
       world.expectErrors();
       const { host, port } = inject('postgres');
@@ -340,5 +348,6 @@ describe('the state of the installation', () => {
         expect(checks.find((each) => each.name === name)).toMatchObject({ status: 'failed' });
       }
       for (const proxy of proxies) await proxy.close();
-    }));
+    }),
+  );
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import { commandsAt } from './here.ts';
 import { type Ran, type RunOptions, type Started, startServer, useMachine } from './support.ts';
@@ -383,18 +384,21 @@ test.each([
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-test('tail survives the server and continues when it is back; it does not keep a server from starting', async () => {
-  const tail = machine.start(['events', 'tail', '--lines', '1'], { env });
-  await tail.printed(/\n/);
-  await tail.printed(new RegExp(`order\\.created +${await publish()} `));
-  server.child.kill('SIGTERM');
-  expect((await server.ended).code).toBe(0);
-  server = await startServer(machine, { env });
-  const event = await publish();
-  await tail.printed(
-    new RegExp(`^\\S+ \\S+ {2}failed +attempt 2 +connection_refused +order\\.created +${event}`, 'm'),
-  );
-  tail.child.kill('SIGTERM');
-  expect((await tail.ended).code).toBe(0);
-  expect(machine.leftovers()).toEqual([]);
-});
+longRun.test(
+  'tail survives the server and continues when it is back; it does not keep a server from starting',
+  async () => {
+    const tail = machine.start(['events', 'tail', '--lines', '1'], { env });
+    await tail.printed(/\n/);
+    await tail.printed(new RegExp(`order\\.created +${await publish()} `));
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+    server = await startServer(machine, { env });
+    const event = await publish();
+    await tail.printed(
+      new RegExp(`^\\S+ \\S+ {2}failed +attempt 2 +connection_refused +order\\.created +${event}`, 'm'),
+    );
+    tail.child.kill('SIGTERM');
+    expect((await tail.ended).code).toBe(0);
+    expect(machine.leftovers()).toEqual([]);
+  },
+);

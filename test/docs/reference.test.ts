@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Example } from '../../src/http/examples.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { SECTIONS } from '../../src/screens/reference/sections.ts';
+import { longRun } from '../support/depth.ts';
 import { checkAgainstDescription } from '../support/description.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -177,7 +178,7 @@ describe('the examples', () => {
     expect(lacking.map(([name]) => name)).toEqual([]);
   });
 
-  test('are optional: without the file only the description and the pages lack them', () => {
+  longRun.test('are optional: without the file only the description and the pages lack them', () => {
     const folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
     try {
       for (const name of ['src', 'package.json'])

@@ -10,6 +10,7 @@ import { thisHost } from '../../src/db/embedded/host.ts';
 import { type EmbeddedDatabase, openEmbeddedOn } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 
@@ -119,10 +120,15 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
     setClock('+0');
   });
 
-  test.each([
-    ['a day', '+1d', 1],
-    ['a year', '+365d', 365],
-  ])('%s ahead and back keeps no event from its receiver', async (_, offset, days) => {
+  test.each(
+    someOf(
+      [
+        ['a year', '+365d', 365],
+        ['a day', '+1d', 1],
+      ] as const,
+      1,
+    ),
+  )('%s ahead and back keeps no event from its receiver', async (_, offset, days) => {
     const steady = await startReceiver();
     const busy = await startReceiver();
     const failing = await startReceiver();

@@ -7,7 +7,7 @@ import { openPlatform } from '../../src/app/platform.ts';
 import { serve } from '../../src/app/serve.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { apiOf } from '../support/api.ts';
-import { rounds } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startPair } from '../support/replica.ts';
 import { until } from '../support/wire.ts';
@@ -27,15 +27,18 @@ test('when the primary dies and its replica takes over, every accepted event is 
   }
 });
 
-test('without synchronous commit events missing from the replica are lost, and all others are delivered', async () => {
-  for (let round = 0; round < ROUNDS; round++) {
-    const { accepted, delivered, stored } = await failOver({ synchronous: false });
-    const lost = accepted.filter((id) => !delivered.has(id));
-    print(`without synchronous commit: accepted ${accepted.length}, lost ${lost.length}`);
-    expect(lost.filter((id) => stored.has(id))).toEqual([]);
-    expect(lost.length).toBeLessThan(accepted.length);
-  }
-});
+longRun.test(
+  'without synchronous commit events missing from the replica are lost, and all others are delivered',
+  async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { accepted, delivered, stored } = await failOver({ synchronous: false });
+      const lost = accepted.filter((id) => !delivered.has(id));
+      print(`without synchronous commit: accepted ${accepted.length}, lost ${lost.length}`);
+      expect(lost.filter((id) => stored.has(id))).toEqual([]);
+      expect(lost.length).toBeLessThan(accepted.length);
+    }
+  },
+);
 
 function print(figure: string): void {
   if (ROUNDS > 1) process.stderr.write(`${figure}\n`);

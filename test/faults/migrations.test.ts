@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { FUNCTIONS } from '../../src/db/functions.ts';
 import { frozenChecksums, MigrationError, readMigrations } from '../../src/db/migration-files.ts';
+import { longRun } from '../support/depth.ts';
 import { type EmptyDatabase, emptyDatabase } from './support-start.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -110,7 +111,7 @@ describe('a database', () => {
   describe('from before checksums were kept', () => {
     beforeEach(() => database.query('alter table schema_migrations drop column checksum'));
 
-    test('gets those of this program, and keeps an index of the operator', async () => {
+    longRun.test('gets those of this program, and keeps an index of the operator', async () => {
       await database.query('create index my_own on commissions (amount)');
       await database.start('second');
       expect(await history()).toEqual(
@@ -120,7 +121,7 @@ describe('a database', () => {
       expect(schemas).toEqual([]);
     });
 
-    test('and of an older schema is migrated to the newest', async () => {
+    longRun.test('and of an older schema is migrated to the newest', async () => {
       const older = await emptyDatabase();
       try {
         const old = readMigrations().slice(0, 7);

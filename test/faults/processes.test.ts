@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { freePort } from '../support/free-port.ts';
 import { isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
@@ -109,7 +110,7 @@ describe('a server of three processes, more than this machine has cores', () => 
     await untilGone(server.postmaster);
   });
 
-  test('keeps serving while one dies in a loop, and refuses to be reloaded meanwhile', async () => {
+  longRun.test('keeps serving while one dies in a loop, and refuses to be reloaded meanwhile', async () => {
     folder = dataFolder();
     const setting = join(folder.path, 'timeout');
     writeFileSync(setting, '1000');
@@ -133,18 +134,21 @@ describe('a server of three processes, more than this machine has cores', () => 
   });
 });
 
-test('a server of several processes does not start when its port is in use, and says so once', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  folder = dataFolder();
-  const found = await folder.command('serve', { PROCESSES: '2', PORT: String(port) });
-  expect(found.code).toBe(1);
-  expect(found.error.match(/payhook: .*/g)).toEqual([
-    `payhook: port ${port} on 127.0.0.1 is in use: stop the program that listens there, or set PORT`,
-  ]);
-  other.close();
-});
+longRun.test(
+  'a server of several processes does not start when its port is in use, and says so once',
+  async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    folder = dataFolder();
+    const found = await folder.command('serve', { PROCESSES: '2', PORT: String(port) });
+    expect(found.code).toBe(1);
+    expect(found.error.match(/payhook: .*/g)).toEqual([
+      `payhook: port ${port} on 127.0.0.1 is in use: stop the program that listens there, or set PORT`,
+    ]);
+    other.close();
+  },
+);
 
 test('limits hold for all processes together, and metrics show each of them', async () => {
   const metricsPort = await freePort();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { onStage } from '../delivery/support.ts';
 import type { Answer } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 
 /** An allowed response: the requested one, or that the database is unavailable and when to retry. */
@@ -47,36 +48,42 @@ describe.concurrent('connections to PostgreSQL that fall silent', () => {
       expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
     }));
 
-  test('all of them, including new ones: /readyz says so, and everything continues when they respond again', () =>
-    onStage({ databaseLatencyMs: 0, poolSize: 3 }, async ({ api, world, ...stage }) => {
-      world.expectErrors();
-      const receiver = await stage.receiver();
-      await stage.endpoint(receiver);
-      await stage.publish();
-      await receiver.until(1);
-      const { latency } = world;
-      if (!latency) throw new Error('no proxy');
+  longRun.test(
+    'all of them, including new ones: /readyz says so, and everything continues when they respond again',
+    () =>
+      onStage({ databaseLatencyMs: 0, poolSize: 3 }, async ({ api, world, ...stage }) => {
+        world.expectErrors();
+        const receiver = await stage.receiver();
+        await stage.endpoint(receiver);
+        await stage.publish();
+        await receiver.until(1);
+        const { latency } = world;
+        if (!latency) throw new Error('no proxy');
 
-      latency.silent = true;
-      const answers = [
-        api.post('/v2/events', { type: 'order.created', data: {} }),
-        api.get('/v2/affiliates'),
-      ];
-      const ready = await fetch(`${world.url}/readyz`);
-      expect(ready.status).toBe(503);
-      expect(await ready.json()).toEqual({
-        status: 'unavailable',
-        reason: 'database',
-        message: 'PostgreSQL does not answer within 5 s',
-      });
-      for (const answer of await Promise.all(answers)) expectClear(answer, 0);
+        latency.silent = true;
+        const answers = [
+          api.post('/v2/events', { type: 'order.created', data: {} }),
+          api.get('/v2/affiliates'),
+        ];
+        const ready = await fetch(`${world.url}/readyz`);
+        expect(ready.status).toBe(503);
+        expect(await ready.json()).toEqual({
+          status: 'unavailable',
+          reason: 'database',
+          message: 'PostgreSQL does not answer within 5 s',
+        });
+        for (const answer of await Promise.all(answers)) expectClear(answer, 0);
 
-      latency.silent = false;
-      latency.silence();
-      await until('the server to be ready', async () => (await fetch(`${world.url}/readyz`)).status === 200);
-      const event = await stage.publish();
-      await receiver.until((all) => all.some(({ headers }) => headers['webhook-id'] === event));
-    }));
+        latency.silent = false;
+        latency.silence();
+        await until(
+          'the server to be ready',
+          async () => (await fetch(`${world.url}/readyz`)).status === 200,
+        );
+        const event = await stage.publish();
+        await receiver.until((all) => all.some(({ headers }) => headers['webhook-id'] === event));
+      }),
+  );
 });
 
 test('/readyz reports due work that no worker takes', () =>

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rounds } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { isWhole, openWire, until, type Wire } from '../support/wire.ts';
@@ -62,14 +62,14 @@ describe('a client that sends a byte now and then does not hold a connection:', 
     expectTimeout(received.slice(received.lastIndexOf('HTTP/1.1 ')));
   });
 
-  test('the file of an import', async () => {
+  longRun.test('the file of an import', async () => {
     const wire = await openWire(world.url, 'POST', IMPORT, { ...csv(), 'content-length': '900000' });
     wire.send(HEADER);
     drip(wire);
     expectTimeout((await wire.closed()).received);
   });
 
-  test('a form, whose refusal is a page', async () => {
+  longRun.test('a form, whose refusal is a page', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '900' };
     const [signIn, token] = await Promise.all(
       ['/sign-in', '/oauth/token'].map(async (path) => {
@@ -105,7 +105,7 @@ describe('a client that sends a byte now and then does not hold a connection:', 
   });
 });
 
-test('a slow import that keeps moving is accepted, however long it takes', async () => {
+longRun.test('a slow import that keeps moving is accepted, however long it takes', async () => {
   const file = salesFile(salesFor(affiliates, 600, 'slow'));
   const wire = await openWire(world.url, 'POST', IMPORT, { ...csv(), 'content-length': `${file.length}` });
   let pieces = 0;

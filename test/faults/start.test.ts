@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MigrationError } from '../../src/db/migration-files.ts';
+import { longRun } from '../support/depth.ts';
 import { type EmptyDatabase, emptyDatabase } from './support-start.ts';
 
 let database: EmptyDatabase;
@@ -32,7 +33,7 @@ test('five servers that start at once on an empty database create one account an
   expect(migrated).toHaveLength(1);
 });
 
-test('a database of a newer program is refused and unchanged', async () => {
+longRun.test('a database of a newer program is refused and unchanged', async () => {
   await database.start('first');
   await database.query(`insert into schema_migrations (version, name) values (9999, '9999_future')`);
   const before = await schema();
