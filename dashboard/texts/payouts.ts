@@ -239,11 +239,39 @@ export const payouts = {
     forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',
   },
+  verifications: {
+    title: 'Names that do not match',
+    mismatches: (number: number) =>
+      `${affiliates(number)}: the name does not match the account, or could not be compared.`,
+    lead: 'This is what the banks of the payees answered last. Decide before the payout is approved and sent.',
+    results: {
+      match: 'Match',
+      close_match: 'Close match',
+      no_match: 'No match',
+      not_possible: 'Not possible',
+      name_used: 'Name of the bank used',
+    },
+    result: 'Result',
+    ours: 'Account holder',
+    theirs: 'Name at the bank',
+    at: 'Answered',
+    action: 'Action',
+    use: 'Use this name',
+    used: 'The account holder was changed',
+    replaces: (ours: string, theirs: string) => `“${theirs}” replaces “${ours}” as the account holder.`,
+    revises:
+      'The payout gets a new revision, so its payment files are outdated and an approval is void. The answer of the bank is kept.',
+    choose: 'Read a verification of payees',
+    read: (payees: number) =>
+      `The bank compared the ${payees === 1 ? 'name' : 'names'} of ${count(payees, 'payee')}`,
+    more: (number: number) => `and ${number} more`,
+  },
   answers: {
     kinds: {
       'camt.053': 'Bank statement (camt.053)',
       'camt.054': 'Notification of the bank (camt.054)',
       'pain.002': 'Status report of the bank (pain.002)',
+      verification: 'Verification of payees (pain.002)',
       paypal: 'Result file of PayPal',
       wise: 'Result file of Wise',
       paid_list: 'List of who was paid',

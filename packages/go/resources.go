@@ -527,7 +527,7 @@ type ListPayoutResultsQuery struct {
 	After string
 	// A field; a leading - means descending; default `-id`; one of id, -id.
 	Sort string
-	// One of camt.053, camt.054, pain.002, paypal, wise, paid_list.
+	// One of camt.053, camt.054, pain.002, verification, paypal, wise, paid_list.
 	Kind string
 }
 
@@ -539,6 +539,37 @@ func (query *ListPayoutResultsQuery) values() url.Values {
 		addString(values, "after", query.After)
 		addString(values, "sort", query.Sort)
 		addString(values, "kind", query.Kind)
+	}
+	return values
+}
+
+// ListPayoutVerificationsQuery is the query of Payouts.Verifications. A field without a value is not sent.
+type ListPayoutVerificationsQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `affiliate_id`; one of affiliate_id, -affiliate_id,
+	// verified_at, -verified_at.
+	Sort string
+	// One of match, close_match, no_match, not_possible, name_used.
+	Result string
+	// One of true, false.
+	IsMismatch *bool
+}
+
+func (query *ListPayoutVerificationsQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "result", query.Result)
+		addBool(values, "is_mismatch", query.IsMismatch)
 	}
 	return values
 }
@@ -2290,8 +2321,9 @@ func (resource *PayoutsResource) PaymentFile(ctx context.Context, payoutID strin
 // TakeResult: Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a report
 // of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes;
 // text/csv and application/xml are accepted too. The response proposes a result for each line and changes
-// nothing. Complete the payout with the lines you agree with, and book returns. A line without an answer may
-// have been paid: do not release it before you know. docs/results.md has the layouts.
+// nothing; verifications of payees are kept with their destinations. Complete the payout with the lines you
+// agree with, and book returns. A line without an answer may have been paid: do not release it before you know.
+// docs/results.md has the layouts.
 func (resource *PayoutsResource) TakeResult(ctx context.Context, payoutID string, file Upload, query *TakePayoutResultQuery, options ...CallOption) (*PayoutResultProposal, error) {
 	return record[PayoutResultProposal](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/{payout_id}/results", parts: []any{payoutID}, query: query.values(), file: file, media: "application/octet-stream"}, options)
 }
@@ -2304,6 +2336,18 @@ func (resource *PayoutsResource) Results(ctx context.Context, payoutID string, q
 // AllResults: the records of Payouts.Results, from the page of the query on, 100 per request.
 func (resource *PayoutsResource) AllResults(ctx context.Context, payoutID string, query *ListPayoutResultsQuery, options ...CallOption) iter.Seq2[PayoutResult, error] {
 	return all[PayoutResult](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/results", parts: []any{payoutID}, query: query.values()}, "id", options)
+}
+
+// Verifications: List what banks answered about the payees of a payout. The last verification of each
+// destination that the payout pays, also from the files of earlier payouts. A destination that was changed since
+// has none. `is_mismatch=true` lists those to decide about before the payout is approved. Returns one page.
+func (resource *PayoutsResource) Verifications(ctx context.Context, payoutID string, query *ListPayoutVerificationsQuery, options ...CallOption) (*Page[PayoutVerification], error) {
+	return record[Page[PayoutVerification]](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/verifications", parts: []any{payoutID}, query: query.values()}, options)
+}
+
+// AllVerifications: the records of Payouts.Verifications, from the page of the query on, 100 per request.
+func (resource *PayoutsResource) AllVerifications(ctx context.Context, payoutID string, query *ListPayoutVerificationsQuery, options ...CallOption) iter.Seq2[PayoutVerification, error] {
+	return all[PayoutVerification](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/verifications", parts: []any{payoutID}, query: query.values()}, "affiliate_id", options)
 }
 
 // PayoutSchedulesResource has the operations of PayoutSchedules.
@@ -2559,6 +2603,13 @@ func (resource *AffiliatesResource) PutDestination(ctx context.Context, affiliat
 // revision of the unpaid payout.
 func (resource *AffiliatesResource) RemoveDestination(ctx context.Context, affiliateID int64, query *DeleteAffiliateDestinationQuery, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/affiliates/{affiliate_id}/destination", parts: []any{affiliateID}, query: query.values()}, options)
+}
+
+// UseVerifiedName: Use the name that the bank of the payee has. Makes `verification.bank_name` of a destination
+// its account holder. IBAN and BIC stay. Like every change it raises the revision of the unpaid payout, and
+// `destination_wait_hours` applies. The answer of the bank is kept, with the name that was replaced.
+func (resource *AffiliatesResource) UseVerifiedName(ctx context.Context, affiliateID int64, body UseVerifiedNameBody, options ...CallOption) (*AffiliateDestination, error) {
+	return record[AffiliateDestination](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/{affiliate_id}/destination/verified-name", parts: []any{affiliateID}, body: body}, options)
 }
 
 // TaxProfile: Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its

@@ -221,6 +221,8 @@ type AffiliateDestination struct {
 	WaitsUntil *time.Time `json:"waits_until"`
 	// Other affiliates with the same IBAN or account, the first 20 ids.
 	SharedWith []int64 `json:"shared_with"`
+	// What the bank of the payee last answered about the name; null: nothing yet.
+	Verification *PayeeVerification `json:"verification"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -3328,6 +3330,48 @@ type PasswordReset struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// PayeeVerification is an object of the API.
+type PayeeVerification struct {
+	// Whether the name is that of the account, by the bank of the payee. not_possible: it does not say. name_used:
+	// the name that the bank has replaced ours, and the bank has not answered since.
+	Result PayeeVerificationResult `json:"result"`
+	// The name that the bank of the payee has, which it gives for a close match.
+	BankName *string `json:"bank_name"`
+	// why, as readable text.
+	Reason *string `json:"reason"`
+	// An ISO 20022 code.
+	ReasonCode *string `json:"reason_code"`
+	// The account holder that `bank_name` replaced; null: it did not.
+	ReplacedName *string `json:"replaced_name"`
+	// The id (MsgId) of the payment file that the bank checked.
+	PaymentFile string `json:"payment_file"`
+	// When its report was read.
+	VerifiedAt time.Time `json:"verified_at"`
+}
+
+// PayeeVerificationAnswer is a word of the API. A newer server may send others.
+type PayeeVerificationAnswer string
+
+// The values of PayeeVerificationAnswer.
+const (
+	PayeeVerificationAnswerMatch       PayeeVerificationAnswer = "match"
+	PayeeVerificationAnswerCloseMatch  PayeeVerificationAnswer = "close_match"
+	PayeeVerificationAnswerNoMatch     PayeeVerificationAnswer = "no_match"
+	PayeeVerificationAnswerNotPossible PayeeVerificationAnswer = "not_possible"
+)
+
+// PayeeVerificationResult is a word of the API. A newer server may send others.
+type PayeeVerificationResult string
+
+// The values of PayeeVerificationResult.
+const (
+	PayeeVerificationResultMatch       PayeeVerificationResult = "match"
+	PayeeVerificationResultCloseMatch  PayeeVerificationResult = "close_match"
+	PayeeVerificationResultNoMatch     PayeeVerificationResult = "no_match"
+	PayeeVerificationResultNotPossible PayeeVerificationResult = "not_possible"
+	PayeeVerificationResultNameUsed    PayeeVerificationResult = "name_used"
+)
+
 // PayloadForm is a word of the API. A newer server may send others.
 type PayloadForm string
 
@@ -3590,6 +3634,9 @@ type PayoutApproval struct {
 	RequiredCount int64 `json:"required_count"`
 	// Why two people must approve, as readable text; null when one is enough.
 	RequiredBecause *string `json:"required_because"`
+	// Payees whose name is not that of the account, or could not be compared, by the last answer of their bank: see
+	// `listPayoutVerifications`.
+	MismatchCount int64 `json:"mismatch_count"`
 	// Approvals of this revision that count, oldest first.
 	Approvals []PayoutApprovalApprovalsItem `json:"approvals"`
 	// Who created and changed the payout, oldest first.
@@ -4106,12 +4153,13 @@ type PayoutResultKind string
 
 // The values of PayoutResultKind.
 const (
-	PayoutResultKindCamt053  PayoutResultKind = "camt.053"
-	PayoutResultKindCamt054  PayoutResultKind = "camt.054"
-	PayoutResultKindPain002  PayoutResultKind = "pain.002"
-	PayoutResultKindPaypal   PayoutResultKind = "paypal"
-	PayoutResultKindWise     PayoutResultKind = "wise"
-	PayoutResultKindPaidList PayoutResultKind = "paid_list"
+	PayoutResultKindCamt053      PayoutResultKind = "camt.053"
+	PayoutResultKindCamt054      PayoutResultKind = "camt.054"
+	PayoutResultKindPain002      PayoutResultKind = "pain.002"
+	PayoutResultKindVerification PayoutResultKind = "verification"
+	PayoutResultKindPaypal       PayoutResultKind = "paypal"
+	PayoutResultKindWise         PayoutResultKind = "wise"
+	PayoutResultKindPaidList     PayoutResultKind = "paid_list"
 )
 
 // PayoutResultLine is an object of the API.
@@ -4169,6 +4217,7 @@ const (
 	PayoutResultProblemKindDuplicate        PayoutResultProblemKind = "duplicate"
 	PayoutResultProblemKindContradiction    PayoutResultProblemKind = "contradiction"
 	PayoutResultProblemKindUnknownFile      PayoutResultProblemKind = "unknown_file"
+	PayoutResultProblemKindOtherPayee       PayoutResultProblemKind = "other_payee"
 	PayoutResultProblemKindUnclear          PayoutResultProblemKind = "unclear"
 	PayoutResultProblemKindInexactReference PayoutResultProblemKind = "inexact_reference"
 )
@@ -4210,10 +4259,34 @@ type PayoutResultProposal struct {
 	Lines []PayoutResultLine `json:"lines"`
 	// The first of each kind for each affiliate, and the first 1000 that concern no affiliate of the payout.
 	Problems []PayoutResultProblem `json:"problems"`
+	// The payees whose names the bank compared with their accounts: it says nothing about their payments.
+	Verifications []PayoutResultVerification `json:"verifications"`
 	// The revisions of the payout at which the answered files were made, if it has changed since.
 	OutdatedRevisions []int64 `json:"outdated_revisions"`
 	// When the same file was uploaded before; null = never.
 	UploadedBefore *time.Time `json:"uploaded_before"`
+}
+
+// PayoutResultVerification is an object of the API.
+type PayoutResultVerification struct {
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// The reference of the payment.
+	Reference string `json:"reference"`
+	// Whether the name is that of the account, by the bank of the payee. not_possible: it does not say.
+	Result PayeeVerificationAnswer `json:"result"`
+	// The name that the bank checked, as in the file.
+	AccountHolder *string `json:"account_holder"`
+	// The name that the bank of the payee has, which it gives for a close match.
+	BankName *string `json:"bank_name"`
+	// why, as readable text.
+	Reason *string `json:"reason"`
+	// An ISO 20022 code.
+	ReasonCode *string `json:"reason_code"`
 }
 
 // PayoutReturn is an object of the API.
@@ -4384,6 +4457,37 @@ type PayoutUpdatedEvent struct {
 	IsTest *bool `json:"is_test,omitzero"`
 	// The records of this page, in the requested order.
 	Data PayoutSummary `json:"data"`
+}
+
+// PayoutVerification is an object of the API.
+type PayoutVerification struct {
+	// The type of the record.; one of payee_verification.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name of the affiliate.
+	Name *string `json:"name"`
+	// The name in payment files.
+	AccountHolder *string `json:"account_holder"`
+	// The end of the IBAN.
+	LastFour *string `json:"last_four"`
+	// Of the destination; null: the one for all currencies.
+	Currency *string `json:"currency"`
+	// Whether the name is that of the account, by the bank of the payee. not_possible: it does not say. name_used:
+	// the name that the bank has replaced ours, and the bank has not answered since.
+	Result PayeeVerificationResult `json:"result"`
+	// The name that the bank of the payee has, which it gives for a close match.
+	BankName *string `json:"bank_name"`
+	// why, as readable text.
+	Reason *string `json:"reason"`
+	// An ISO 20022 code.
+	ReasonCode *string `json:"reason_code"`
+	// The account holder that `bank_name` replaced; null: it did not.
+	ReplacedName *string `json:"replaced_name"`
+	// The id (MsgId) of the payment file that the bank checked.
+	PaymentFile string `json:"payment_file"`
+	// When its report was read.
+	VerifiedAt time.Time `json:"verified_at"`
 }
 
 // Portal: what a portal is of; null for every other caller
@@ -5465,6 +5569,14 @@ type USTaxRow struct {
 	IsAboveThreshold bool `json:"is_above_threshold"`
 	// Every method and currency, in minor units; other currencies than USD are not converted.
 	Payments []USTaxPayment `json:"payments"`
+}
+
+// UseVerifiedNameBody is an object of the API.
+type UseVerifiedNameBody struct {
+	// `verification.bank_name` of the destination.
+	Name string `json:"name"`
+	// absent: the destination for all currencies.
+	Currency *string `json:"currency,omitzero"`
 }
 
 // User is an object of the API.

@@ -222,6 +222,8 @@ export interface AffiliateDestination {
   readonly waits_until: Timestamp | null;
   /** other affiliates with the same IBAN or account, the first 20 ids */
   readonly shared_with: readonly number[];
+  /** What the bank of the payee last answered about the name; null: nothing yet. */
+  readonly verification: PayeeVerification | null;
   /** When it was created. */
   readonly created_at: Timestamp;
 }
@@ -3054,6 +3056,30 @@ export interface PasswordReset {
   readonly expires_at: Timestamp;
 }
 
+export interface PayeeVerification {
+  /**
+   * whether the name is that of the account, by the bank of the payee. not_possible: it does not say. name_used:
+   * the name that the bank has replaced ours, and the bank has not answered since
+   */
+  readonly result: PayeeVerificationResult;
+  /** the name that the bank of the payee has, which it gives for a close match */
+  readonly bank_name: string | null;
+  /** why, as readable text */
+  readonly reason: string | null;
+  /** an ISO 20022 code */
+  readonly reason_code: string | null;
+  /** the account holder that `bank_name` replaced; null: it did not */
+  readonly replaced_name: string | null;
+  /** the id (MsgId) of the payment file that the bank checked */
+  readonly payment_file: string;
+  /** when its report was read */
+  readonly verified_at: Timestamp;
+}
+
+export type PayeeVerificationAnswer = 'match' | 'close_match' | 'no_match' | 'not_possible';
+
+export type PayeeVerificationResult = 'match' | 'close_match' | 'no_match' | 'not_possible' | 'name_used';
+
 export type PayloadForm = 'full' | 'thin' | 'cloudevents';
 
 export interface PaymentFileChange {
@@ -3238,6 +3264,11 @@ export interface PayoutApproval {
   readonly required_count: number;
   /** why two people must approve, as readable text; null when one is enough */
   readonly required_because: string | null;
+  /**
+   * payees whose name is not that of the account, or could not be compared, by the last answer of their bank:
+   * see `listPayoutVerifications`
+   */
+  readonly mismatch_count: number;
   /** approvals of this revision that count, oldest first */
   readonly approvals: readonly {
     /** The user. */
@@ -3758,7 +3789,14 @@ export interface PayoutResultCounts {
   readonly others: number;
 }
 
-export type PayoutResultKind = 'camt.053' | 'camt.054' | 'pain.002' | 'paypal' | 'wise' | 'paid_list';
+export type PayoutResultKind =
+  | 'camt.053'
+  | 'camt.054'
+  | 'pain.002'
+  | 'verification'
+  | 'paypal'
+  | 'wise'
+  | 'paid_list';
 
 export interface PayoutResultLine {
   /** The affiliate. */
@@ -3809,6 +3847,7 @@ export type PayoutResultProblemKind =
   | 'duplicate'
   | 'contradiction'
   | 'unknown_file'
+  | 'other_payee'
   | 'unclear'
   | 'inexact_reference';
 
@@ -3847,10 +3886,33 @@ export interface PayoutResultProposal {
   readonly lines: readonly PayoutResultLine[];
   /** the first of each kind for each affiliate, and the first 1000 that concern no affiliate of the payout */
   readonly problems: readonly PayoutResultProblem[];
+  /** the payees whose names the bank compared with their accounts: it says nothing about their payments */
+  readonly verifications: readonly PayoutResultVerification[];
   /** the revisions of the payout at which the answered files were made, if it has changed since */
   readonly outdated_revisions: readonly number[];
   /** when the same file was uploaded before; null = never */
   readonly uploaded_before: Timestamp | null;
+}
+
+export interface PayoutResultVerification {
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** The name. */
+  readonly name: string | null;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** The reference of the payment. */
+  readonly reference: string;
+  /** whether the name is that of the account, by the bank of the payee. not_possible: it does not say */
+  readonly result: PayeeVerificationAnswer;
+  /** the name that the bank checked, as in the file */
+  readonly account_holder: string | null;
+  /** the name that the bank of the payee has, which it gives for a close match */
+  readonly bank_name: string | null;
+  /** why, as readable text */
+  readonly reason: string | null;
+  /** an ISO 20022 code */
+  readonly reason_code: string | null;
 }
 
 export interface PayoutReturn {
@@ -4010,6 +4072,38 @@ export interface PayoutUpdatedEvent {
   readonly is_test?: true | undefined;
   /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
+}
+
+export interface PayoutVerification {
+  /** The type of the record. */
+  readonly object: 'payee_verification';
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** the name of the affiliate */
+  readonly name: string | null;
+  /** the name in payment files */
+  readonly account_holder: string | null;
+  /** the end of the IBAN */
+  readonly last_four: string | null;
+  /** of the destination; null: the one for all currencies */
+  readonly currency: Currency | null;
+  /**
+   * whether the name is that of the account, by the bank of the payee. not_possible: it does not say. name_used:
+   * the name that the bank has replaced ours, and the bank has not answered since
+   */
+  readonly result: PayeeVerificationResult;
+  /** the name that the bank of the payee has, which it gives for a close match */
+  readonly bank_name: string | null;
+  /** why, as readable text */
+  readonly reason: string | null;
+  /** an ISO 20022 code */
+  readonly reason_code: string | null;
+  /** the account holder that `bank_name` replaced; null: it did not */
+  readonly replaced_name: string | null;
+  /** the id (MsgId) of the payment file that the bank checked */
+  readonly payment_file: string;
+  /** when its report was read */
+  readonly verified_at: Timestamp;
 }
 
 /** what a portal is of; null for every other caller */
@@ -4946,6 +5040,13 @@ export interface UsTaxRow {
   readonly payments: readonly UsTaxPayment[];
 }
 
+export interface UseVerifiedNameBody {
+  /** `verification.bank_name` of the destination */
+  readonly name: string;
+  /** absent: the destination for all currencies */
+  readonly currency?: Currency | undefined;
+}
+
 export interface User {
   /** The id of the record. */
   readonly id: string;
@@ -5498,7 +5599,22 @@ export interface TakePayoutResultQuery {
 export interface ListPayoutResultsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-id` */
   readonly sort?: 'id' | '-id' | undefined;
-  readonly kind?: 'camt.053' | 'camt.054' | 'pain.002' | 'paypal' | 'wise' | 'paid_list' | undefined;
+  readonly kind?:
+    | 'camt.053'
+    | 'camt.054'
+    | 'pain.002'
+    | 'verification'
+    | 'paypal'
+    | 'wise'
+    | 'paid_list'
+    | undefined;
+}
+
+export interface ListPayoutVerificationsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `affiliate_id` */
+  readonly sort?: 'affiliate_id' | '-affiliate_id' | 'verified_at' | '-verified_at' | undefined;
+  readonly result?: 'match' | 'close_match' | 'no_match' | 'not_possible' | 'name_used' | undefined;
+  readonly is_mismatch?: boolean | undefined;
 }
 
 export interface GetReportSummaryQuery extends PageQuery {
@@ -6441,9 +6557,10 @@ export interface Operations {
   /**
    * Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
    * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes; text/csv and
-   * application/xml are accepted too. The response proposes a result for each line and changes nothing. Complete
-   * the payout with the lines you agree with, and book returns. A line without an answer may have been paid: do
-   * not release it before you know. docs/results.md has the layouts.
+   * application/xml are accepted too. The response proposes a result for each line and changes nothing;
+   * verifications of payees are kept with their destinations. Complete the payout with the lines you agree with,
+   * and book returns. A line without an answer may have been paid: do not release it before you know.
+   * docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];
@@ -6457,6 +6574,16 @@ export interface Operations {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutResultsQuery;
     readonly result: Page<PayoutResult>;
+  };
+  /**
+   * List what banks answered about the payees of a payout. The last verification of each destination that the
+   * payout pays, also from the files of earlier payouts. A destination that was changed since has none.
+   * `is_mismatch=true` lists those to decide about before the payout is approved.
+   */
+  readonly listPayoutVerifications: {
+    readonly path: [payout_id: string];
+    readonly query?: ListPayoutVerificationsQuery;
+    readonly result: Page<PayoutVerification>;
   };
   /**
    * Get what was earned, refunded and paid in a period. Amounts by currency and group, for a period in the
@@ -6690,6 +6817,17 @@ export interface Operations {
     readonly path: [affiliate_id: number];
     readonly query?: DeleteAffiliateDestinationQuery;
     readonly result: undefined;
+  };
+  /**
+   * Use the name that the bank of the payee has. Makes `verification.bank_name` of a destination its account
+   * holder. IBAN and BIC stay. Like every change it raises the revision of the unpaid payout, and
+   * `destination_wait_hours` applies. The answer of the bank is kept, with the name that was replaced.
+   */
+  readonly useVerifiedName: {
+    readonly path: [affiliate_id: number];
+    readonly body: UseVerifiedNameBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: AffiliateDestination;
   };
   /** Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its end. */
   readonly getAffiliateTaxProfile: {
@@ -7591,6 +7729,13 @@ export const OPERATIONS = {
     gives: 'page',
     order: 'id',
   },
+  listPayoutVerifications: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/verifications',
+    takes: ['query'],
+    gives: 'page',
+    order: 'affiliate_id',
+  },
   getReportSummary: { method: 'GET', path: '/v2/reports/summary', takes: ['query'], gives: 'record' },
   downloadReportSummary: {
     method: 'GET',
@@ -7691,6 +7836,12 @@ export const OPERATIONS = {
     path: '/v2/affiliates/{affiliate_id}/destination',
     takes: ['query'],
     gives: 'nothing',
+  },
+  useVerifiedName: {
+    method: 'POST',
+    path: '/v2/affiliates/{affiliate_id}/destination/verified-name',
+    takes: ['body'],
+    gives: 'record',
   },
   getAffiliateTaxProfile: {
     method: 'GET',

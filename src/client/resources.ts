@@ -79,6 +79,8 @@ export function resourcesOf({ method, send }: Calls) {
       takeResult: method('takePayoutResult'),
       /** The result files read so far. */
       results: method('listPayoutResults'),
+      /** What banks answered about the payees of a payout. */
+      verifications: method('listPayoutVerifications'),
       /** Records a returned payment, in full or in part: the affiliate is owed it again. */
       returned: method('returnPayoutLine'),
       /** The returned payments of an affiliate. */
@@ -108,6 +110,8 @@ export function resourcesOf({ method, send }: Calls) {
       destinations: method('getAffiliateDestinations'),
       /** Sets where an affiliate is paid, for all currencies or one. */
       putDestination: method('putAffiliateDestination'),
+      /** Makes the name that the bank of the payee has the account holder. */
+      useVerifiedName: method('useVerifiedName'),
       removeDestination: method('deleteAffiliateDestination'),
       /** The tax profile of an affiliate, with the last characters of the tax id. */
       taxProfile: method('getAffiliateTaxProfile'),

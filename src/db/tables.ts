@@ -152,6 +152,11 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   affiliate_programs: { unit: 'program', bytes: 400, stays: BOOKS },
   affiliates: { unit: 'affiliate', bytes: 550, stays: BOOKS },
   program_affiliates: { unit: 'affiliate', bytes: 250, stays: SUMS },
+  payee_verifications: {
+    unit: 'affiliate',
+    bytes: 300,
+    stays: 'evidence of what the bank of a payee answered',
+  },
   affiliate_destinations: { unit: 'affiliate', bytes: 700, stays: 'paid lines refer to them' },
   affiliate_tax_profiles: { unit: 'affiliate', bytes: 900, stays: 'signed declarations of affiliates' },
   affiliate_balances: { unit: 'affiliate', bytes: 650, stays: SUMS },

@@ -164,6 +164,10 @@ export const REASONS = {
     status: 409,
     meaning: 'The returned money was paid again, so the return cannot be undone.',
   },
+  no_verified_name: {
+    status: 409,
+    meaning: 'The bank of the payee has not given this name for the destination.',
+  },
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },

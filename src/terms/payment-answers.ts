@@ -44,8 +44,10 @@ interface SourcedAnswer<Answer> {
  * open is a doubt, unless it is the same payment. Where files do not agree, the line has no answer.
  */
 export function mergeAnswers<Answer extends PaymentAnswer>(
-  files: readonly FileOfAnswers<Answer>[],
+  given: readonly FileOfAnswers<Answer>[],
 ): MergedAnswers<Answer> {
+  // a verification of payees is about names, and so are its problems
+  const files = given.filter(({ kind }) => kind !== 'verification');
   const all = new Map<string, SourcedAnswer<Answer>[]>();
   for (const { kind, lines } of files)
     for (const answer of lines) {

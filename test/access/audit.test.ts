@@ -168,6 +168,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   });
   const destination = `${affiliates}/${affiliate.id}/destination`;
   await act('putAffiliateDestination', destination, { body: { type: 'other' } });
+  const bank = { type: 'sepa', account_holder: 'A. Lovelace', iban: 'DE89370400440532013000' };
+  await act('putAffiliateDestination', destination, { body: bank });
+  await world.query(`insert into payee_verifications (account_id, destination_id, affiliate_id, result, bank_name, payment_file)
+    select account_id, id, affiliate_id, 'close_match', 'Ada Lovelace', 'P1-R1-F1' from affiliate_destinations x
+    where replaced_at is null and type = 'sepa' and account_holder = 'A. Lovelace'`);
+  await act('useVerifiedName', `${destination}/verified-name`, { body: { name: 'Ada Lovelace' } });
   await act('deleteAffiliateDestination', destination);
   const tax = `${affiliates}/${affiliate.id}/tax-profile`;
   const address = { line1: '1 Main St', city: 'Boston' };

@@ -60,6 +60,7 @@ test('a bank account is shown by its end; IBANs are accepted in any case, with o
     is_lost: false,
     waits_until: null,
     shared_with: [],
+    verification: null,
     created_at: expect.any(String),
   });
   expect(await current(id)).toEqual([made.body]);

@@ -369,7 +369,15 @@ test('each file is recorded with its sender, and a repeated file is reported', a
   expect(second.digest).toBe(first.digest);
   expect(first.digest).toMatch(/^[0-9a-f]{64}$/);
   const { data } = (await api.get(`${PAYOUTS}/${payout.id}/results`)).body;
-  const { lines: _, problems: __, outdated_revisions: ___, uploaded_before: ____, ...record } = second;
+  const {
+    lines: _,
+    problems: __,
+    outdated_revisions: ___,
+    uploaded_before: ____,
+    verifications,
+    ...record
+  } = second;
+  expect(verifications).toEqual([]);
   expect(data).toHaveLength(2);
   expect(data[0]).toEqual(record);
   expect(record).toMatchObject({ by: { kind: 'key' }, revision: 1, file_bytes: Buffer.byteLength(file) });

@@ -8,7 +8,7 @@ import {
   nothingChanges,
   PAYOUTS,
 } from '../api/fixtures.ts';
-import { camt, pain002 } from '../support/bank.ts';
+import { camt, pain002, verification } from '../support/bank.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
@@ -187,4 +187,31 @@ test('owes nothing again while another file leaves open whether more money left'
     `${ids[1]},${ids[2]}`,
   );
   expect(twice, twice.stderr).toMatchObject({ code: 0 });
+});
+
+test('shows which names do not match before anybody approves, and uses the name that the bank gives', async () => {
+  write(
+    'vop.xml',
+    verification(
+      messageId,
+      [
+        { reference: reference(0), status: 'RVMC', text: 'Zoë Okafor-Lee' },
+        { reference: reference(1), status: 'RVNM' },
+      ],
+      1,
+    ),
+  );
+  const printed = await runText(...results, 'vop.xml');
+  expect(printed).toContain('it says nothing about payments');
+  expect(printed).toContain('1 match, 1 close match, 1 no match, 0 not possible');
+  expect(printed).toMatch(/close match +Zoe Okafor +Zoë Okafor-Lee/);
+  const shown = await runText('payouts', 'show', '1');
+  expect(shown).toContain('by their banks, the names of 2 payees do not match the accounts');
+  expect((await runJson('payouts', 'verifications', '1', '--mismatch')).data).toHaveLength(2);
+  expect(await runText('payouts', 'verifications', '1')).toContain('3 verifications, page 1 of 1');
+  const refused = await run('affiliates', 'destination', 'use-name', String(ids[1]), '--yes');
+  expect(refused.stderr).toContain('the bank has given no name');
+  const used = await runJson('affiliates', 'destination', 'use-name', String(ids[0]), '--yes');
+  expect(used).toMatchObject({ account_holder: 'Zoë Okafor-Lee', verification: { result: 'name_used' } });
+  expect(await runText('payouts', 'show', '1')).toContain('the names of 1 payee do not match');
 });

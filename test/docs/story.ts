@@ -93,7 +93,16 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
       iban: 'DE89 3704 0044 0532 0130 00',
     },
   });
+  // as if a bank had answered
+  await world.query(`insert into payee_verifications (account_id, destination_id, affiliate_id, result, bank_name, payment_file,
+      verified_at)
+    select account_id, id, affiliate_id, 'close_match', 'Ada King Lovelace', 'P1-R1-F1-7K2MQ9XD', '2026-07-01T09:00:00Z'
+    from affiliate_destinations`);
   await show('getAffiliateDestinations', { path: { affiliate_id: ada.id } });
+  await show('useVerifiedName', {
+    path: { affiliate_id: ada.id },
+    body: { name: 'Ada King Lovelace', currency: 'eur' },
+  });
   await show('deleteAffiliateDestination', {
     path: { affiliate_id: ada.id },
     query: { currency: 'eur' },
@@ -283,6 +292,7 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
   });
   await show('listPayoutCommissions', { path: { payout_id: id }, query: { type: 'sale', per_page: 1 } });
   await show('listPayoutExclusions', { path: { payout_id: id } });
+  await show('listPayoutVerifications', { path: { payout_id: id } });
   await show('downloadPayout', { path: { payout_id: id } });
   await show('downloadPaymentFile', { path: { payout_id: id, format: 'paypal' } });
   await show('getPaymentFiles', { path: { payout_id: id } });

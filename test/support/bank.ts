@@ -124,3 +124,62 @@ export function pain002(
     `${single.join('\n')}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>\n`
   );
 }
+
+/** What the bank of a payee answered about the name. */
+export interface Checked {
+  readonly reference: string;
+  readonly status: 'RCVC' | 'RVMC' | 'RVNM' | 'RVNA';
+  /** The name that the bank has, or its text. */
+  readonly text?: string;
+  readonly reason?: string;
+  /** The name and IBAN that were checked. */
+  readonly name?: string;
+  readonly iban?: string;
+}
+
+const CODES = ['RCVC', 'RVMC', 'RVNM', 'RVNA'] as const;
+
+/**
+ * A verification of the payees of a sent file, in the form of the German banks (DFÜ agreement, annex 3): payees that match are
+ * counted, and the others are listed. `matches` is the number of those that match; null = the bank does not count.
+ */
+export function verification(file: string, listed: readonly Checked[], matches: number | null = 0): string {
+  const numbers = CODES.map(
+    (code) =>
+      [
+        code,
+        listed.filter(({ status }) => status === code).length + (code === 'RCVC' ? (matches ?? 0) : 0),
+      ] as const,
+  ).filter(([, number]) => number > 0);
+  const counts =
+    matches === null
+      ? ''
+      : numbers
+          .map(
+            ([code, number]) =>
+              `<NbOfTxsPerSts><DtldNbOfTxs>${number}</DtldNbOfTxs><DtldSts>${code}</DtldSts></NbOfTxsPerSts>`,
+          )
+          .join('');
+  const group = listed.some(({ status }) => status !== 'RCVC') ? 'RVCM' : 'RCVC';
+  const single = listed.map(({ reference, status, text, reason, name, iban }) => {
+    const why = reason === undefined ? '' : `<Rsn><Cd>${reason}</Cd></Rsn>`;
+    const said =
+      text === undefined
+        ? ''
+        : (text.match(/.{1,105}/g) ?? []).map((part) => `<AddtlInf>${part}</AddtlInf>`).join('');
+    const payee = name === undefined ? '' : `<Cdtr><Pty><Nm>${name}</Nm></Pty></Cdtr>`;
+    const account = iban === undefined ? '' : `<CdtrAcct><Id><IBAN>${iban}</IBAN></Id></CdtrAcct>`;
+    return (
+      `<TxInfAndSts><OrgnlEndToEndId>${reference}</OrgnlEndToEndId><TxSts>${status}</TxSts>` +
+      `${why + said === '' ? '' : `<StsRsnInf>${why}${said}</StsRsnInf>`}` +
+      `${payee + account === '' ? '' : `<OrgnlTxRef>${payee}${account}</OrgnlTxRef>`}</TxInfAndSts>`
+    );
+  });
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt>` +
+    '<GrpHdr><MsgId>VOP-1</MsgId><CreDtTm>2026-09-29T20:00:00</CreDtTm></GrpHdr>' +
+    `<OrgnlGrpInfAndSts><OrgnlMsgId>${file}</OrgnlMsgId><OrgnlMsgNmId>pain.001</OrgnlMsgNmId><GrpSts>${group}</GrpSts>` +
+    `</OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>${file}</OrgnlPmtInfId>${counts}` +
+    `${single.join('\n')}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>\n`
+  );
+}

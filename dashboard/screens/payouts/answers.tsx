@@ -243,7 +243,7 @@ function FileResult({
   /** In a dialog of a completed payout: the counts of paid lines are left out. */
   isDone?: boolean;
 }) {
-  const { kind, counts, problems, outdated_revisions, uploaded_before } = proposal;
+  const { kind, counts, problems, outdated_revisions, uploaded_before, verifications } = proposal;
   const lines = proposal.lines.filter(({ outcome }) => outcome !== 'paid');
   const hasDoubts = problems.length > 0 || outdated_revisions.length > 0;
   const content = (
@@ -251,7 +251,11 @@ function FileResult({
       <h2>{texts.kinds[kind]}</h2>
       <p className="soft">
         <Name>{name}</Name>
-        {isDone ? '.' : `: ${texts.says(counts.paid, counts.unanswered + counts.pending)}.`}
+        {kind === 'verification'
+          ? `: ${payouts.verifications.read(verifications.length)}.`
+          : isDone
+            ? '.'
+            : `: ${texts.says(counts.paid, counts.unanswered + counts.pending)}.`}
         {uploaded_before !== null && (
           <>
             {' '}

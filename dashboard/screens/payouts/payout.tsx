@@ -28,6 +28,7 @@ import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
 import { PreparedBy } from './prepared-by.tsx';
 import { useTicks } from './ticks.ts';
+import { Mismatches, ReadVerification } from './verifications.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const STEPS = ['review', 'files', 'send', 'complete'] as const;
@@ -209,6 +210,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   return (
     <>
       {lines && <Changes payout={payout} lines={lines} isCurrent={isCurrent} />}
+      <Mismatches payout={payout} />
       <Approval payout={payout} />
       <Steps
         label={payouts.steps.label}
@@ -244,6 +246,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
       {step === 'send' && !isWithheld(payout) && (
         <>
           <Send payout={payout} />
+          {may.write && <ReadVerification payout={payout} />}
           {next('complete', payouts.send.next)}
         </>
       )}

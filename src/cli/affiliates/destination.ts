@@ -3,6 +3,7 @@ import type { AffiliateDestination, PutAffiliateDestinationBody } from '../../cl
 import { DESTINATION_FIELDS } from '../../client/fields.ts';
 import { readCurrency } from '../command/amounts.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { CommandError } from '../command/errors.ts';
 import { readFields, withFields } from '../command/record-fields.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
@@ -19,7 +20,7 @@ Examples:
   $ payhook affiliates destination set ada@example.com --type other --currency usd
 `;
 
-/** `payhook affiliates destination set|show|remove`. */
+/** `payhook affiliates destination set|show|use-name|remove`. */
 export function addDestination(affiliates: Command, cli: Cli): void {
   const group = affiliates.command('destination').description('where an affiliate is paid');
   const set = group
@@ -37,6 +38,21 @@ export function addDestination(affiliates: Command, cli: Cli): void {
     .option('--json', 'print the record (AffiliateDestinations)')
     .addHelpText('after', '\nExample:\n  $ payhook affiliates destination show 7\n')
     .action((reference: string) => cli.run(() => show(cli, reference)));
+  group
+    .command('use-name')
+    .description("make the name that the affiliate's bank has the account holder")
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .option('--currency <currency>', 'the destination for this currency; default the one for all')
+    .option('-y, --yes', 'do not ask; required without a terminal')
+    .option('--json', 'print the record (AffiliateDestination)')
+    .addHelpText(
+      'after',
+      '\nThe bank gives its name for a close match: payhook payouts results reads its report.\n' +
+        '\nExample:\n  $ payhook affiliates destination use-name 7 --yes\n',
+    )
+    .action((reference: string, options: { currency?: string; yes?: boolean }) =>
+      cli.run(() => useName(cli, reference, options)),
+    );
   group
     .command('remove')
     .description('remove a destination; the affiliate is then paid to the other one, or by the payout method')
@@ -79,6 +95,34 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
       ? "No destination: paid by the affiliate's payout method.\n"
       : describe(found.destinations, terminal.paint.faint),
   );
+}
+
+async function useName(
+  { terminal, account }: Cli,
+  reference: string,
+  { currency, yes }: { currency?: string; yes?: boolean },
+): Promise<undefined> {
+  requireYes(terminal, yes);
+  const code = codeOf(currency);
+  const made = await withClient({ terminal, account }, async (client) => {
+    const id = await findAffiliate(client, reference);
+    const { destinations } = await client.affiliates.destinations(id);
+    const found = destinations.find((each) => each.currency === (code ?? null));
+    const name = found?.verification?.bank_name ?? null;
+    if (found === undefined || name === null)
+      throw new CommandError(`the bank has given no name for this destination of affiliate ${id}`, {
+        code: 'conflict',
+        reason: 'no_verified_name',
+      });
+    await confirm(
+      terminal,
+      `Change the account holder of affiliate ${id} from "${found.account_holder}" to "${name}"?`,
+      yes,
+    );
+    return client.affiliates.useVerifiedName(id, { name, ...(code === undefined ? {} : { currency: code }) });
+  });
+  terminal.result(made, () => describe([made], terminal.paint.faint));
+  for (const remark of remarksOn(made)) terminal.note(remark);
 }
 
 async function remove(

@@ -16,6 +16,7 @@ import { addPayoutLists } from './lists.ts';
 import { describePreview, firstOf } from './preview-view.ts';
 import { addResults } from './results-command.ts';
 import { addReturned } from './returned.ts';
+import { describeMismatches, MISMATCHES_SHOWN } from './verification-view.ts';
 import { actorsOf, describePayout, payoutTable, summarizePayout } from './view.ts';
 
 const SELECTION_HELP = `
@@ -31,7 +32,7 @@ interface SelectionOptions extends MetadataOption {
   readonly ignoreMinimum?: boolean;
 }
 
-/** `payhook payouts list|show|affiliates|commissions|excluded|preview|create|export|results|complete|returned|returns|delete`. */
+/** `payhook payouts list|show|affiliates|commissions|excluded|verifications|preview|create|export|results|complete|returned|returns|delete`. */
 export function addPayouts(payouts: Command, cli: Cli): void {
   addList(payouts, cli);
   payouts
@@ -134,7 +135,15 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
     const isWaiting = payout.approval.status === 'waiting' && !terminal.json;
     const standing = isWaiting ? await client.payouts.approval(payout.id) : null;
     const names = await findNames(client, actorsOf(payout, standing), terminal);
-    terminal.result(payout, () => describePayout(payout, standing, names, terminal));
+    const isOpen = payout.status === 'unpaid' && !terminal.json;
+    const mismatches = isOpen
+      ? await client.payouts.verifications(payout.id, { is_mismatch: true, per_page: MISMATCHES_SHOWN })
+      : null;
+    terminal.result(
+      payout,
+      () =>
+        describePayout(payout, standing, names, terminal) + describeMismatches(payout, mismatches, terminal),
+    );
   });
 }
 

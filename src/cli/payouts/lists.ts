@@ -3,6 +3,7 @@ import type {
   Client,
   ListPayoutAffiliatesQuery,
   ListPayoutExclusionsQuery,
+  ListPayoutVerificationsQuery,
   Page,
 } from '../../client/client.ts';
 import type { Cli } from '../command/cli.ts';
@@ -18,6 +19,7 @@ import {
 import { commissionTable } from '../commissions/view.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { verificationTable } from './verification-view.ts';
 import { exclusionTable, lineTable } from './view.ts';
 
 interface LineFilters extends ListOptions {
@@ -27,12 +29,16 @@ interface LineFilters extends ListOptions {
   readonly reference?: string;
 }
 
+interface VerificationFilters extends ListOptions {
+  readonly mismatch?: boolean;
+}
+
 interface ExclusionFilters extends ListOptions {
   readonly affiliate?: string;
   readonly reason?: string;
 }
 
-/** `payhook payouts affiliates|commissions|excluded`: the contents of a payout, a page at a time. */
+/** `payhook payouts affiliates|commissions|excluded|verifications`: the contents of a payout, a page at a time. */
 export function addPayoutLists(payouts: Command, cli: Cli): void {
   const lines = payouts
     .command('affiliates')
@@ -78,6 +84,35 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
     .action((reference: string, options: ExclusionFilters) =>
       cli.run(() => listExcluded(cli, reference, options)),
     );
+  const verifications = payouts
+    .command('verifications')
+    .description('list what banks answered about the names of the payees of a payout')
+    .argument('<payout>', REFERENCE_HELP)
+    .option('--mismatch', 'only those that do not match, or could not be compared');
+  withPages(verifications, { nouns: 'payees', sort: 'affiliate_id, verified_at' })
+    .option('--json', 'print the page (a list of PayoutVerification)')
+    .addHelpText('after', '\nExample:\n  $ payhook payouts verifications current --mismatch\n')
+    .action((reference: string, options: VerificationFilters) =>
+      cli.run(() => listVerifications(cli, reference, options)),
+    );
+}
+
+async function listVerifications(
+  cli: Cli,
+  reference: string,
+  { mismatch, ...rest }: VerificationFilters,
+): Promise<undefined> {
+  const query = {
+    ...queryOf<ListPayoutVerificationsQuery>(rest),
+    ...(mismatch ? { is_mismatch: true } : {}),
+  };
+  const page = await within(cli, { reference, affiliate: undefined }, (client, id) =>
+    client.payouts.verifications(id, query),
+  );
+  const { terminal } = cli;
+  terminal.result(page, () =>
+    describePage(page, 'verification', (data) => verificationTable(data, terminal.paint.faint), terminal),
+  );
 }
 
 async function listLines(cli: Cli, reference: string, options: LineFilters): Promise<undefined> {

@@ -9,6 +9,7 @@ import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
 import type { LineName, ListedEntry } from './paid-list.ts';
+import { RESULT_WORDS, VERIFICATIONS, verificationTable } from './verification-view.ts';
 
 /** A result file of a bank or provider. */
 export interface ResultFile {
@@ -95,11 +96,9 @@ export const IGNORE_COLUMN = [
 const MOST_SHOWN = 50;
 
 /** The results of a file as text: every line that needs attention, and the others as sums. */
-export function describeProposal(
-  path: string,
-  { kind, lines, counts, problems, outdated_revisions, uploaded_before }: PayoutResultProposal,
-  { paint }: Terminal,
-): string {
+export function describeProposal(path: string, proposal: PayoutResultProposal, terminal: Terminal): string {
+  const { kind, lines, counts, problems, outdated_revisions, uploaded_before, verifications } = proposal;
+  const { paint } = terminal;
   const paid = lines.filter(({ outcome }) => outcome === 'paid');
   const others = lines.filter(({ outcome }) => outcome !== 'paid');
   const warnings = [
@@ -132,8 +131,13 @@ export function describeProposal(
     { heading: 'OUTCOME' },
     { heading: 'REASON', most: 80 },
   ];
+  const head = `${paint.strong(printable(path))} (${kind}): `;
+  const payees = verifications.length === 0 ? [] : [describePayees(verifications, terminal)];
+  const notes = warnings.map((text) => `${paint.warning('Look:')} ${text}`);
+  if (kind === 'verification')
+    return [`${head}it says nothing about payments`, ...payees, ...notes].join('\n');
   return [
-    `${paint.strong(printable(path))} (${kind}): ${count(paid.length, 'payment')} paid${
+    `${head}${count(paid.length, 'payment')} paid${
       paid.length === 0 ? '' : `, ${sumsOf(paid)}`
     }; ${counts.rejected} rejected, ${counts.returned} returned, ${counts.pending} pending, ${counts.unanswered} without an answer${
       counts.others === 0
@@ -142,7 +146,21 @@ export function describeProposal(
     }`,
     ...(rows.length === 0 ? [] : [table(columns, rows, paint.faint).trimEnd()]),
     ...(others.length > MOST_SHOWN ? [`and ${others.length - MOST_SHOWN} more`] : []),
-    ...warnings.map((text) => `${paint.warning('Look:')} ${text}`),
+    ...payees,
+    ...notes,
+  ].join('\n');
+}
+
+/** What banks answered about the names of payees: the number of each result, and those that do not match. */
+function describePayees(verifications: PayoutResultProposal['verifications'], { paint }: Terminal): string {
+  const others = verifications.filter(({ result }) => result !== 'match');
+  const numbers = VERIFICATIONS.map(
+    (each) => `${verifications.filter(({ result }) => result === each).length} ${RESULT_WORDS[each]}`,
+  );
+  return [
+    `Payees: ${numbers.join(', ')}`,
+    ...(others.length === 0 ? [] : [verificationTable(others.slice(0, MOST_SHOWN), paint.faint).trimEnd()]),
+    ...(others.length > MOST_SHOWN ? [`and ${others.length - MOST_SHOWN} more`] : []),
   ].join('\n');
 }
 

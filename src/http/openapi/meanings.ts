@@ -139,6 +139,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   reportable: 'The affiliates whose payments must be reported.',
   remark: 'What the report covers and what it leaves out.',
   method: 'How it was paid.',
+  verification: 'What the bank of the payee last answered about the name; null: nothing yet.',
   destination: 'Where the line is paid; null if the affiliate has no destination.',
   number: 'The number.',
   revision: 'The revision of the payout: it rises with every change.',

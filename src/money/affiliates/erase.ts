@@ -120,6 +120,8 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
           union all
           select 'name', account_holder from affiliate_destinations where ${ofAffiliate}
           union all
+          select 'name', bank_name from payee_verifications where ${ofAffiliate}
+          union all
           select 'name', legal_name from affiliate_tax_profiles where ${ofAffiliate}
           union all
           select 'name', before ->> 'legal_name' from import_tax_profiles where ${ofAffiliate}),
@@ -165,6 +167,7 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
         from (select now() as now) at
         where account_id = ${account} and affiliate_id = ${id}`,
   );
+  await rows(tx, sql`delete from payee_verifications where account_id = ${account} and affiliate_id = ${id}`);
   await rows(
     tx,
     sql`delete from affiliate_tax_profiles where account_id = ${account} and affiliate_id = ${id}`,

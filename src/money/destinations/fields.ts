@@ -3,6 +3,7 @@ import { type Fields, type ImportRule, type WritableField, words } from '../../c
 import { currencyCode, currencyInput, nullable, text, timestamp } from '../../contract/schemas.ts';
 import { ACCOUNT_TYPES } from '../../terms/payments.ts';
 import { destinationTypes } from '../ledger/destinations.ts';
+import { payeeVerification, verificationColumn } from '../ledger/verifications.ts';
 
 export interface DestinationField extends WritableField {
   readonly import: ImportRule | null;
@@ -169,6 +170,10 @@ export const DESTINATION_FIELDS = {
       where account_id = x.account_id and number_mark = x.number_mark and replaced_at is null
         and affiliate_id <> x.affiliate_id
       order by affiliate_id limit 20) y)`,
+  },
+  verification: {
+    schema: nullable(payeeVerification),
+    column: verificationColumn,
   },
   created_at: { schema: timestamp, column: 'iso(x.created_at)' },
 } as const satisfies Fields<DestinationField>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { alternativesByType, newSchema, recordColumns, recordProperties } from '../../contract/fields.ts';
 import { columnsOf } from '../../contract/records.ts';
-import { currencyInput, eitherOf, strict } from '../../contract/schemas.ts';
+import { currencyInput, eitherOf, strict, text } from '../../contract/schemas.ts';
 import { DESTINATION_TYPES } from '../../terms/payments.ts';
 import { DESTINATION_FIELDS } from './fields.ts';
 
@@ -36,6 +36,13 @@ export const newDestination = eitherOf(
   ),
 );
 export type NewDestination = Static<typeof newDestination>;
+
+/** The name that the bank of the payee has, as the caller saw it, and which of the destinations it is about. */
+export const verifiedName = strict({
+  name: { ...text(140), description: '`verification.bank_name` of the destination' },
+  currency: Type.Optional({ ...currencyInput, description: 'absent: the destination for all currencies' }),
+});
+export type VerifiedName = Static<typeof verifiedName>;
 
 /** Which of an affiliate's destinations. */
 export const ofCurrency = strict({

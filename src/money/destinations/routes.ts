@@ -1,6 +1,6 @@
 import { noContent, ok, readRoute, writeRoute } from '../../contract/route.ts';
-import { destination, destinations, newDestination, ofCurrency } from './record.ts';
-import { getDestinations, putDestination, removeDestination } from './service.ts';
+import { destination, destinations, newDestination, ofCurrency, verifiedName } from './record.ts';
+import { getDestinations, putDestination, removeDestination, useVerifiedName } from './service.ts';
 
 const path = '/v2/affiliates/{affiliate_id}/destination';
 
@@ -35,6 +35,23 @@ export const put = writeRoute({
   errors: ['resource_missing'],
   handle: async ({ tx, account, env: { vault }, params, body }) =>
     ok(await putDestination(tx, { account, vault }, params.affiliate_id, body)),
+});
+
+export const useName = writeRoute({
+  operation: 'useVerifiedName',
+  method: 'POST',
+  path: `${path}/verified-name`,
+  scope: 'affiliates',
+  needs: 'write',
+  summary: 'Use the name that the bank of the payee has',
+  description:
+    'Makes `verification.bank_name` of a destination its account holder. IBAN and BIC stay. Like every change it raises the revision of ' +
+    'the unpaid payout, and `destination_wait_hours` applies. The answer of the bank is kept, with the name that was replaced.',
+  body: verifiedName,
+  returns: { 200: destination },
+  errors: ['resource_missing', 'no_verified_name'],
+  handle: async ({ tx, account, env: { vault }, params, body }) =>
+    ok(await useVerifiedName(tx, { account, vault }, params.affiliate_id, body)),
 });
 
 export const remove = writeRoute({

@@ -108,9 +108,57 @@ export async function insertDestination(
           returning account_id, affiliate_id as id)
         ${noteAffiliates(sql`select account_id, id from made`)}`,
   );
+  return readDestination(tx, account, id);
+}
+
+/** The record of a destination. */
+export function readDestination(
+  db: Reader,
+  account: AccountId,
+  id: DestinationId,
+): Promise<Json<Destination>> {
   return oneRecord(
-    tx,
+    db,
     record,
     sql`affiliate_destinations x where x.account_id = ${account} and x.id = ${id}`,
+  );
+}
+
+/** A destination in force with the name that its bank has; null = none. */
+export function readVerified(
+  db: Reader,
+  which: Which,
+): Promise<{
+  readonly id: DestinationId;
+  /** Sealed. */
+  readonly number: Buffer | null;
+  readonly bic: string | null;
+  readonly account_holder: string | null;
+  readonly bank_name: string | null;
+} | null> {
+  return maybeRow(
+    db,
+    sql`select x.id, x.number, x.bic, x.account_holder, v.bank_name from affiliate_destinations x
+        left join payee_verifications v on v.account_id = x.account_id and v.destination_id = x.id
+        where ${inForce(which)}`,
+  );
+}
+
+/** Keeps the answer of a bank about a destination with the one that has the bank's name, too. */
+export async function carryVerification(
+  tx: Tx,
+  account: AccountId,
+  {
+    from,
+    to,
+    replaced,
+  }: { readonly from: DestinationId; readonly to: DestinationId; readonly replaced: string | null },
+): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into payee_verifications (account_id, destination_id, affiliate_id, result, bank_name, replaced_name, reason,
+          reason_code, payment_file, verified_at)
+        select account_id, ${to}, affiliate_id, 'name_used', bank_name, ${replaced}, reason, reason_code, payment_file, verified_at
+        from payee_verifications where account_id = ${account} and destination_id = ${from}`,
   );
 }

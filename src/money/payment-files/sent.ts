@@ -8,6 +8,8 @@ export interface SentPayments {
   readonly affiliate_ids: readonly number[];
   /** Minor units, at the same index as the affiliates. */
   readonly amounts: readonly number[];
+  /** When it was last downloaded, in milliseconds since 1970. */
+  readonly downloaded_at: number;
 }
 
 /** The payments of downloaded files by message id. An id without an entry is not ours. */
@@ -23,12 +25,13 @@ export async function sentFiles(db: Reader, { account, payout }: Of, messageIds:
   const { json } = await oneRow<{ json: string }>(
     db,
     sql`select coalesce(json_agg(f), '[]')::text as json from (
-          select distinct n.text, w.affiliate_ids, w.amounts
+          select n.text, w.affiliate_ids, w.amounts, 1000 * extract(epoch from max(id_time(w.id))) as downloaded_at
           from payment_file_downloads w
           join payouts p on p.account_id = w.account_id and p.id = w.payout_id
           join json_array_elements_text(${messageIds}::json) as n (text)
             on n.text = coalesce(w.message_id, concat('P', p.number, '-R', w.revision, '-F', coalesce(w.part, 1)))
-          where w.account_id = ${account} and w.payout_id = ${payout} and w.format = 'sepa') f`,
+          where w.account_id = ${account} and w.payout_id = ${payout} and w.format = 'sepa'
+          group by n.text, w.affiliate_ids, w.amounts) f`,
   );
   return json;
 }
@@ -41,15 +44,16 @@ interface SentRow {
   readonly text: string;
   readonly affiliate_ids: readonly number[] | null;
   readonly amounts: readonly number[] | null;
+  readonly downloaded_at: number;
 }
 
 /** Parses the result of `sentFiles`. */
 export function readSent(json: string): SentFiles {
   const files = new Map<string, SentPayments[]>();
-  for (const { text, affiliate_ids, amounts } of JSON.parse(json) as SentRow[]) {
+  for (const { text, affiliate_ids, amounts, downloaded_at } of JSON.parse(json) as SentRow[]) {
     const file = files.get(text) ?? [];
     files.set(text, file);
-    if (affiliate_ids !== null && amounts !== null) file.push({ affiliate_ids, amounts });
+    if (affiliate_ids !== null && amounts !== null) file.push({ affiliate_ids, amounts, downloaded_at });
   }
   return files;
 }

@@ -23,6 +23,11 @@ export const payoutApproval = strict(
         description: 'why two people must approve, as readable text; null when one is enough',
       }),
     ),
+    mismatch_count: Type.Integer({
+      description:
+        'payees whose name is not that of the account, or could not be compared, by the last answer of their bank: see ' +
+        '`listPayoutVerifications`',
+    }),
     approvals: Type.Array(
       strict({
         user_id: Type.String(),

@@ -6,6 +6,7 @@ import { type AccountId, idOf, type PayoutId, type UserId } from '../../kernel/i
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import { approvalStatus, approvalsGiven, requiredApprovals } from '../ledger/approval.ts';
 import { ruleOf } from '../ledger/approval-rules.ts';
+import { mismatchCount } from '../ledger/verifications.ts';
 import type { PayoutApproval } from './approval-record.ts';
 import { barsOf } from './approvers.ts';
 import { payoutHead } from './service.ts';
@@ -15,6 +16,7 @@ interface Standing {
   readonly status: PayoutApproval['status'];
   readonly is_paid: boolean;
   readonly required: number;
+  readonly mismatches: number;
   readonly approvals: Json<PayoutApproval['approvals']>;
   readonly changes: Json<PayoutApproval['changes']>;
 }
@@ -37,6 +39,7 @@ export async function getApproval(
     status,
     required_count: isOpen ? standing.required : 0,
     required_because: isOpen && standing.required > 1 ? whyTwo(revision, changes) : null,
+    mismatch_count: standing.mismatches,
     approvals: fromJson(standing.approvals),
     changes,
     approvers: isOpen ? await readApprovers(db, account, payout, caller) : [],
@@ -85,7 +88,8 @@ function readStanding(db: Reader, account: AccountId, payout: PayoutId): Promise
   return oneRow(
     db,
     sql`select p.revision, p.status = 'paid' as is_paid, ${raw(approvalStatus)} as status,
-          ${raw(requiredApprovals)} as required, ${raw(approvalsGiven)}::text as approvals, (
+          ${raw(requiredApprovals)} as required, ${mismatchCount} as mismatches,
+          ${raw(approvalsGiven)}::text as approvals, (
             select json_agg(json_build_object('revision', c.revision, 'change', c.change, 'actor_id', c.actor_id,
                      'user_id', public_id('usr', c.user_id), 'changed_at', iso(c.changed_at)) order by c.revision)
             from (select 1 as revision, 'created' as change, p.created_by as actor_id, p.created_by_user as user_id,

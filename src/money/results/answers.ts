@@ -1,5 +1,15 @@
+import type { Verification } from '../ledger/verifications.ts';
+
 /** The kinds of files that report the results of payments. */
-export const RESULT_KINDS = ['camt.053', 'camt.054', 'pain.002', 'paypal', 'wise', 'paid_list'] as const;
+export const RESULT_KINDS = [
+  'camt.053',
+  'camt.054',
+  'pain.002',
+  'verification',
+  'paypal',
+  'wise',
+  'paid_list',
+] as const;
 export type ResultKind = (typeof RESULT_KINDS)[number];
 
 /**
@@ -57,6 +67,30 @@ export interface FileAnswer extends AnswerDetails {
   readonly count: number | null;
 }
 
+/** A file's statement about whether the name of a payee is that of the account. It says nothing about the payment. */
+export interface Verified {
+  readonly of: Reference;
+  readonly result: Verification;
+  /** The name that the bank of the payee has; null = it gives none. */
+  readonly bankName: string | null;
+  readonly code: string | null;
+  readonly words: string | null;
+  /** The name and the IBAN that the bank checked; null = it does not repeat them. */
+  readonly name: string | null;
+  readonly iban: string | null;
+  /** The id of the payment file. */
+  readonly file: string;
+  readonly place: string;
+}
+
+/** A file's statement that the payees of a payment file match whom it does not list. */
+export interface VerifiedFile {
+  readonly file: string;
+  /** How many payees have each result, listed or not; null = the bank does not count, and all others match. */
+  readonly counts: ReadonlyMap<Verification, number> | null;
+  readonly place: string;
+}
+
 /** A mention of a payment without a clear result. It can never become an outcome. */
 export interface Doubt {
   /** `inexact_reference`: the reference is part of another text, so it may concern something else. */
@@ -76,6 +110,8 @@ export interface ReadResult {
   readonly answers: readonly Answer[];
   readonly fileAnswers: readonly FileAnswer[];
   readonly doubts: readonly Doubt[];
+  readonly verified: readonly Verified[];
+  readonly verifiedFiles: readonly VerifiedFile[];
   /** The ids of payment files that it names in any context. */
   readonly files: ReadonlySet<string>;
   /** The id of the message that a status report is about; null for other kinds. */
@@ -95,6 +131,8 @@ export class Answers {
   readonly #answers: Answer[] = [];
   readonly #fileAnswers: FileAnswer[] = [];
   readonly #doubts: Doubt[] = [];
+  readonly #verified: Verified[] = [];
+  readonly #verifiedFiles: VerifiedFile[] = [];
   readonly #files = new Set<string>();
   others = 0;
   message: string | null = null;
@@ -115,6 +153,21 @@ export class Answers {
     this.#refuseMany();
   }
 
+  verify(verified: Verified): void {
+    this.#verified.push(verified);
+    this.#refuseMany();
+  }
+
+  verifyFile(verified: VerifiedFile): void {
+    this.#verifiedFiles.push(verified);
+    this.#refuseMany();
+  }
+
+  /** Whether it has a verification of a payee. */
+  get hasVerification(): boolean {
+    return this.#verified.length + this.#verifiedFiles.length > 0;
+  }
+
   name(file: string | null | undefined): void {
     if (typeof file === 'string') this.#files.add(file);
   }
@@ -125,6 +178,8 @@ export class Answers {
       answers: this.#answers,
       fileAnswers: this.#fileAnswers,
       doubts: this.#doubts,
+      verified: this.#verified,
+      verifiedFiles: this.#verifiedFiles,
       files: this.#files,
       message: this.message,
       others: this.others,
@@ -132,8 +187,8 @@ export class Answers {
   }
 
   #refuseMany(): void {
-    const many = this.#answers.length + this.#fileAnswers.length + this.#doubts.length;
-    if (many > MOST_ANSWERS)
+    const all = [this.#answers, this.#fileAnswers, this.#doubts, this.#verified, this.#verifiedFiles];
+    if (all.reduce((sum, { length }) => sum + length, 0) > MOST_ANSWERS)
       throw new ResultFileError(`the file has more than ${MOST_ANSWERS} payments: split it`);
   }
 }

@@ -31,6 +31,8 @@ export const proposeResult: WorkOf<typeof PROPOSE> = async ({ file, ignored, pay
     }),
     lines: toJson([...found.lines]),
     problems: toJson(listed(found.problems)),
+    verifications: toJson([...found.verifications.shown]),
+    kept: toJson([...found.verifications.kept]),
     outdated: payout.status === 'unpaid' ? [...new Set(revisions)].sort((a, b) => a - b) : [],
   };
 };
@@ -63,10 +65,11 @@ function readFile(file: SharedFile, ignored: readonly string[]): ReadResult {
 }
 
 /** Throws `result_of_another_payout` for a file that does not mention this payout. */
-function refuseOthers({ answers, doubts, files }: ReadResult, number: number): void {
+function refuseOthers({ answers, doubts, verified, files }: ReadResult, number: number): void {
   const all = new Set<number>();
   for (const { of } of answers) all.add(of.payout ?? number);
   for (const { of } of doubts) if (of !== null) all.add(of.payout);
+  for (const { of } of verified) all.add(of.payout);
   for (const file of files) {
     const named = readPaymentFileId(file);
     if (named !== null) all.add(named.payout);
@@ -82,7 +85,7 @@ function refuseOthers({ answers, doubts, files }: ReadResult, number: number): v
 
 /** The affiliates of this payout that a file names, or that a payment file it answers pays. */
 function affiliatesIn(
-  { answers, doubts, fileAnswers }: ReadResult,
+  { answers, doubts, fileAnswers, verified, verifiedFiles }: ReadResult,
   number: number,
   sent: SentFiles,
 ): number[] {
@@ -92,7 +95,8 @@ function affiliatesIn(
   };
   for (const { of } of answers) add(of);
   for (const { of } of doubts) if (of !== null) add(of);
-  for (const file of new Set(fileAnswers.map((answer) => answer.file)))
+  for (const { of } of verified) add(of);
+  for (const file of new Set([...fileAnswers, ...verifiedFiles].map((answer) => answer.file)))
     for (const { affiliate_ids } of sent.get(file) ?? []) for (const id of affiliate_ids) all.add(id);
   return [...all];
 }

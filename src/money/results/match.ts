@@ -1,8 +1,19 @@
+import type { DestinationId } from '../../kernel/ids.ts';
 import { paymentReference } from '../../terms/payment-reference.ts';
 import type { SentFiles, SentPayments } from '../payment-files/sent.ts';
 import { minorOf } from './amounts.ts';
 import type { Answer, Doubt, FileAnswer, ReadResult, Reference } from './answers.ts';
 import type { Problem, ProblemKind } from './record.ts';
+
+/** Where a line is paid, with the data that a verification is compared with. */
+export interface KnownDestination {
+  readonly id: DestinationId;
+  readonly type: string;
+  readonly holder_in_files: string | null;
+  readonly last_four: string | null;
+  /** When the affiliate's destinations were last changed, in milliseconds since 1970. */
+  readonly changed_at: number;
+}
 
 /** A line of the payout, with the data that answers are compared with. */
 export interface KnownLine {
@@ -17,6 +28,8 @@ export interface KnownLine {
   readonly return_references: readonly string[];
   /** The amounts that downloaded payment files pay it, in minor units. */
   readonly sent: readonly number[];
+  /** Where it is paid; null = it has no destination. */
+  readonly destination: KnownDestination | null;
 }
 
 /** The payout that answers are compared with. */

@@ -9,6 +9,7 @@ import {
   type Vocabulary,
   vocabulary,
 } from './answers.ts';
+import { VERIFICATION_STATUSES, verificationOf, verifiedFile } from './verification.ts';
 import { type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['OrgnlGrpInfAndSts', 'OrgnlPmtInfAndSts', 'TxInfAndSts']);
@@ -20,7 +21,7 @@ const STATUSES: Vocabulary = vocabulary({
   pending: ['ACCP', 'ACSP', 'ACTC', 'ACFC', 'ACWC', 'ACWP', 'ACPT', 'ACIS', 'PATC', 'PDNG', 'RCVD', 'PRES'],
 });
 /** Statuses that say nothing about a payment: of a partly accepted file, and of the verification of payees. */
-const SILENT = new Set(['PART', 'PACR', 'RCVC', 'RVCM', 'RVMC', 'RVNM', 'RVNA']);
+const SILENT = new Set(['PART', 'PACR', 'RVCM', ...VERIFICATION_STATUSES.keys()]);
 /** ExternalStatusReason1Code: refused because the bank already has the payment, so the earlier one may be paid. */
 const DUPLICATES = new Set(['AM05', 'DUPL', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05']);
 
@@ -62,7 +63,8 @@ function statedBy(
 
 /**
  * Reads a status report (pain.002, versions .03 to .14): by payment, and by file for payments it does not name. Every
- * answer has the id of the file it is about. Throws ResultFileError.
+ * answer has the id of the file it is about. A report that has verifications of payees and no status of a payment is of the
+ * kind `verification`. Throws ResultFileError.
  */
 export function readPain002(text: string): ReadResult {
   const found = new Answers();
@@ -70,11 +72,15 @@ export function readPain002(text: string): ReadResult {
   let group: Frame | null = null;
   let files = 0;
   let count = 0;
+  let hasStatus = false;
   const messageId = () => group?.values.get('OrgnlMsgId') ?? '';
   const noteFile = (frame: Frame, id: string, status: string | undefined) => {
     found.name(id);
-    if (status === undefined || SILENT.has(status)) return;
     const place = `the status of ${id}`;
+    const verified = verifiedFile(frame, group, { file: id, status, place });
+    if (verified !== null) found.verifyFile(verified);
+    if (status === undefined || SILENT.has(status)) return;
+    hasStatus = true;
     const reasonOf = reasonIn(frame) === null && group !== null ? group : frame;
     const outcome = outcomeOf(status, reasonIn(reasonOf));
     if (typeof outcome !== 'string') {
@@ -103,41 +109,41 @@ export function readPain002(text: string): ReadResult {
       noteFile(frame, id, values.get('PmtInfSts') ?? group?.values.get('GrpSts'));
     } else {
       count += 1;
-      readPayment(
-        frame,
-        { group, id: frame.around?.values.get('OrgnlPmtInfId') ?? messageId(), count },
-        found,
-      );
+      const id = frame.around?.values.get('OrgnlPmtInfId') ?? messageId();
+      hasStatus = readPayment(frame, { group, id, count }, found) || hasStatus;
     }
   });
   const whole: Frame | null = group;
   if (whole !== null && files === 0) noteFile(whole, messageId(), (whole as Frame).values.get('GrpSts'));
-  return found.of('pain.002');
+  return found.of(found.hasVerification && !hasStatus ? 'verification' : 'pain.002');
 }
 
-/** Reads the status of one payment in the file with this id. */
+/** Reads the status of one payment in the file with this id. Returns whether it has one that is not of a verification. */
 function readPayment(
   frame: Frame,
   { group, id, count }: { group: Frame | null; id: string; count: number },
   found: Answers,
-): void {
+): boolean {
   const { values, around } = frame;
+  const own = values.get('TxSts');
+  const status = own ?? around?.values.get('PmtInfSts') ?? group?.values.get('GrpSts') ?? '';
+  const isSilent = status === '' || SILENT.has(status);
   const place = `transaction ${count}`;
   const written = values.get('OrgnlEndToEndId') ?? '';
   const of = readReference(written);
   if (of === null) {
     found.others += 1;
     const mentioned = mentionIn(written);
-    if (mentioned === null) return;
+    if (mentioned === null) return !isSilent;
     const message = `${JSON.stringify(written.slice(0, 100))} is not exactly the reference of a payment, so it is ignored`;
     found.doubt({ kind: 'inexact_reference', of: mentioned, place, message, isAboutLine: false });
-    return;
+    return !isSilent;
   }
-  const own = values.get('TxSts');
-  const status = own ?? around?.values.get('PmtInfSts') ?? group?.values.get('GrpSts') ?? '';
-  if (status === '' || SILENT.has(status)) {
-    found.others += 1;
-    return;
+  if (isSilent) {
+    const verified = verificationOf(frame, { of, status, file: id, place });
+    if (verified === null) found.others += 1;
+    else found.verify(verified);
+    return false;
   }
   const reasonOf = [frame, around, group].find((each) => each !== null && reasonIn(each) !== null) ?? frame;
   const stated = outcomeOf(status, reasonIn(reasonOf));
@@ -148,4 +154,5 @@ function readPayment(
   if (typeof outcome === 'string')
     found.state({ of, outcome, ...statedBy(frame, status, { reasonOf, file: id, place }) });
   else found.doubt({ kind: 'unclear', of, place, message: outcome.why, isAboutLine: true });
+  return true;
 }

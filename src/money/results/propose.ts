@@ -4,11 +4,13 @@ import type { ReadResult } from './answers.ts';
 import { judge, sourceOf } from './judge.ts';
 import { type AnsweredPayout, type KnownLine, match } from './match.ts';
 import type { Problem, ResultLine } from './record.ts';
+import { type Verifications, verify } from './verify.ts';
 
 /** The proposal from a file. */
 export interface Proposed {
   readonly lines: readonly ResultLine[];
   readonly problems: readonly Problem[];
+  readonly verifications: Pick<Verifications, 'shown' | 'kept'>;
 }
 
 /**
@@ -23,7 +25,8 @@ export function propose(
   sent: SentFiles,
 ): Proposed {
   const matched = match(read, payout, lines, sent);
-  const problems = [...matched.problems];
+  const verifications = verify(read, payout, lines, sent);
+  const problems = [...matched.problems, ...verifications.problems];
   const judged: ResultLine[] = [];
   for (const [line, about] of matched.lines) {
     if (about.isInDoubt || about.count === 0) continue;
@@ -34,5 +37,5 @@ export function propose(
     else judged.push(result);
   }
   judged.sort((a, b) => a.affiliate_id - b.affiliate_id || (a.currency < b.currency ? -1 : 1));
-  return { lines: judged, problems };
+  return { lines: judged, problems, verifications };
 }

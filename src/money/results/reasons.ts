@@ -4,6 +4,7 @@
  */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    AB11: 'the bank did not answer in time',
     AC01: 'the account number is wrong',
     AC03: 'the account number of the recipient is not valid',
     AC04: 'the account is closed',
@@ -14,6 +15,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     AC16: 'the account is under sequestration',
     AG01: 'the account does not take transfers',
     AG02: 'the bank does not know this kind of operation',
+    AG03: 'the bank does not support it',
     AM01: 'the amount is zero',
     AM02: 'the amount is above the limit',
     AM03: 'the account takes no payments in this currency',

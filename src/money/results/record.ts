@@ -3,6 +3,8 @@ import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
 import { digestField, shownDigest } from '../ledger/file-digests.ts';
+import { fullName } from '../ledger/payout-record.ts';
+import { payeeVerification, verification, verificationFields } from '../ledger/verifications.ts';
 import { OUTCOMES, RESULT_KINDS } from './answers.ts';
 
 /** Why a statement in a file is not an answer about a line of the payout. */
@@ -15,6 +17,7 @@ export const PROBLEMS = [
   'duplicate',
   'contradiction',
   'unknown_file',
+  'other_payee',
   'unclear',
   'inexact_reference',
 ] as const;
@@ -107,16 +110,69 @@ const problem = strict(
 );
 export type Problem = Static<typeof problem>;
 
+const resultVerification = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String()),
+    currency: currencyCode,
+    reference: Type.String({ examples: ['P1-A12'] }),
+    result: verification,
+    account_holder: nullable(Type.String({ description: 'the name that the bank checked, as in the file' })),
+    ...verificationFields,
+  },
+  { title: 'PayoutResultVerification' },
+);
+export type ResultVerification = Static<typeof resultVerification>;
+
+/** What the bank of a payee answered about a line of a payout. */
+export const lineVerification = strict(
+  {
+    object: Type.Literal('payee_verification'),
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String({ description: 'the name of the affiliate' })),
+    account_holder: nullable(Type.String({ description: 'the name in payment files' })),
+    last_four: nullable(Type.String({ description: 'the end of the IBAN' })),
+    currency: nullable({
+      ...currencyCode,
+      description: 'of the destination; null: the one for all currencies',
+    }),
+    ...payeeVerification.properties,
+  },
+  { title: 'PayoutVerification' },
+);
+export type LineVerification = Static<typeof lineVerification>;
+
+/** Its columns, over `payee_verifications v` with `verificationJoins`. */
+export const lineVerificationColumns = columnsOf(lineVerification, {
+  object: "'payee_verification'",
+  affiliate_id: 'v.affiliate_id',
+  name: fullName('a'),
+  account_holder: 'x.holder_in_files',
+  last_four: 'x.last_four',
+  currency: 'x.currency',
+  result: 'v.result',
+  bank_name: 'v.bank_name',
+  reason: 'v.reason',
+  reason_code: 'v.reason_code',
+  replaced_name: 'v.replaced_name',
+  payment_file: 'v.payment_file',
+  verified_at: 'iso(v.verified_at)',
+});
+
 /** Problems listed that concern no line. */
 export const MOST_PROBLEMS = 1000;
 
-/** The content of a result file, line by line. Changes nothing. */
+/** The content of a result file, line by line. */
 export const proposal = strict(
   {
     ...recordFields,
     lines: Type.Array(resultLine, { description: 'the lines that the file is about' }),
     problems: Type.Array(problem, {
       description: `the first of each kind for each affiliate, and the first ${MOST_PROBLEMS} that concern no affiliate of the payout`,
+    }),
+    verifications: Type.Array(resultVerification, {
+      description:
+        'the payees whose names the bank compared with their accounts: it says nothing about their payments',
     }),
     outdated_revisions: Type.Array(Type.Integer(), {
       description:

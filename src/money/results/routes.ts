@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { created, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
-import { proposal, resultRecord } from './record.ts';
-import { listResults, takeResult } from './service.ts';
-import { resultList } from './store.ts';
+import { lineVerification, proposal, resultRecord } from './record.ts';
+import { listResults, listVerifications, takeResult } from './service.ts';
+import { resultList, verificationList } from './store.ts';
 
 const path = '/v2/affiliates/payouts/{payout_id}/results';
 
@@ -17,7 +17,7 @@ export const take = writeRoute({
   description:
     'Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal or Wise, or a CSV file with `reference` or ' +
     '`affiliate_id`. Its kind is recognised by its bytes; text/csv and application/xml are accepted too. The response proposes ' +
-    'a result for each line and changes nothing. Complete the payout with the lines you agree with, and book returns. A ' +
+    'a result for each line and changes nothing; verifications of payees are kept with their destinations. Complete the payout with the lines you agree with, and book returns. A ' +
     'line without an answer may have been paid: do not release it before you know. docs/results.md has the layouts.',
   query: strict({
     ignore_columns: Type.Optional(
@@ -56,4 +56,20 @@ export const list = readRoute({
   errors: ['resource_missing', 'no_current_payout'],
   handle: async ({ snapshot, account, params, list }) =>
     page(await snapshot((db) => listResults(db, account, params.payout_id, list))),
+});
+
+export const verifications = readRoute({
+  operation: 'listPayoutVerifications',
+  path: '/v2/affiliates/payouts/{payout_id}/verifications',
+  scope: 'affiliates',
+  needs: 'read',
+  summary: 'List what banks answered about the payees of a payout',
+  description:
+    'The last verification of each destination that the payout pays, also from the files of earlier payouts. A destination that was ' +
+    'changed since has none. `is_mismatch=true` lists those to decide about before the payout is approved.',
+  list: verificationList,
+  returns: { 200: listOf(lineVerification) },
+  errors: ['resource_missing', 'no_current_payout'],
+  handle: async ({ snapshot, account, params, list }) =>
+    page(await snapshot((db) => listVerifications(db, account, params.payout_id, list))),
 });

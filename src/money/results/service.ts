@@ -9,10 +9,18 @@ import type { Vault } from '../../kernel/vault.ts';
 import { sharedFile } from '../../threads/file-pieces.ts';
 import type { Threads } from '../../threads/pool.ts';
 import { fileDigest } from '../ledger/file-digests.ts';
+import { keepVerifications } from '../ledger/verifications.ts';
 import { sentFiles } from '../payment-files/sent.ts';
 import { payoutHead } from '../payouts/service.ts';
-import type { Proposal, ResultRecord } from './record.ts';
-import { holdPayout, insertResult, knownLines, lastUpload, listOfPayout } from './store.ts';
+import type { LineVerification, Proposal, ResultRecord } from './record.ts';
+import {
+  holdPayout,
+  insertResult,
+  knownLines,
+  lastUpload,
+  listOfPayout,
+  verificationsOfPayout,
+} from './store.ts';
 import { type Named, PROPOSE } from './tasks.ts';
 
 /** Larger files are refused: the whole file is in memory while it is read. */
@@ -20,7 +28,7 @@ const MOST_BYTES = 64 << 20;
 
 /**
  * Reads a file of a bank or provider, compares it with a payout and records the upload. The result proposes what to do
- * about each line; nothing is done. `ignored` names columns of your own list that say nothing about payments. Throws
+ * about each line; nothing is done, but verifications of payees are kept. `ignored` names columns of your own list that say nothing about payments. Throws
  * `resource_missing`, `current_is_read_only`, `invalid_file`, `result_of_another_payout`, `too_much_work`.
  */
 export async function takeResult(
@@ -63,6 +71,7 @@ export async function takeResult(
   );
   const digest = await fileDigest(tx, vault, account, upload.digest);
   const before = await lastUpload(tx, account, id, digest);
+  if (found.verifications !== '[]') await keepVerifications(tx, account, found.kept);
   const { kind, counts } = found;
   const record = await insertResult(tx, principal, id, {
     kind,
@@ -74,6 +83,7 @@ export async function takeResult(
   return extended(record, {
     lines: found.lines,
     problems: found.problems,
+    verifications: found.verifications,
     outdated_revisions: toJson([...found.outdated]),
     uploaded_before: toJson(before),
   });
@@ -88,4 +98,15 @@ export async function listResults(
 ): Promise<Page<ResultRecord>> {
   const { id } = await payoutHead(db, account, payoutId);
   return listOfPayout(db, account, id, list);
+}
+
+/** What banks answered about the payees of a payout. Throws as `getPayout`. */
+export async function listVerifications(
+  db: Reader,
+  account: AccountId,
+  payoutId: string,
+  list: ListQuery,
+): Promise<Page<LineVerification>> {
+  const { id } = await payoutHead(db, account, payoutId);
+  return verificationsOfPayout(db, account, id, list);
 }

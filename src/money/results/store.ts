@@ -6,10 +6,18 @@ import { maybeRow, oneRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId, ResultId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
+import { destinationOfLine } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
+import { isOfPayout, MISMATCHES, VERIFICATION_RESULTS } from '../ledger/verifications.ts';
 import { RESULT_KINDS, type ResultKind } from './answers.ts';
 import type { KnownLine } from './match.ts';
-import { type Counts, type ResultRecord, resultColumns } from './record.ts';
+import {
+  type Counts,
+  type LineVerification,
+  lineVerificationColumns,
+  type ResultRecord,
+  resultColumns,
+} from './record.ts';
 
 /** The payout that a file is compared with. */
 export interface AskedPayout {
@@ -53,7 +61,13 @@ export async function knownLines(
                  (select coalesce(json_agg(r.reference), '[]') from payout_returns r
                   where r.account_id = t.account_id and r.payout_id = t.payout_id and r.affiliate_id = t.affiliate_id
                     and r.currency = t.currency and r.undone_at is null and r.reference is not null) as return_references,
-                 coalesce(s.amounts, '[]') as sent
+                 coalesce(s.amounts, '[]') as sent,
+                 (select json_build_object('id', x.id, 'type', x.type, 'holder_in_files', x.holder_in_files,
+                           'last_four', x.last_four, 'changed_at', 1000 * extract(epoch from greatest(x.created_at, x.restored_at, (
+                             select max(g.replaced_at) from affiliate_destinations g
+                             where g.account_id = t.account_id and g.affiliate_id = t.affiliate_id
+                               and (g.currency = t.currency or g.currency is null)))))
+                  from ${raw(destinationOfLine)} x) as destination
           from payout_line_totals t
           join payouts p on p.account_id = t.account_id and p.id = t.payout_id
           join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id
@@ -133,5 +147,34 @@ export function listOfPayout(
     alias: 'w',
     where: sql`w.account_id = ${account} and w.payout_id = ${payout}`,
     record: resultColumns,
+  });
+}
+
+export const verificationList: ListDefinition = {
+  id: ['v.affiliate_id', 'v.destination_id'],
+  defaultSort: 'affiliate_id',
+  sort: { affiliate_id: 'v.affiliate_id', verified_at: 'v.verified_at' },
+  filters: {
+    result: oneOf(VERIFICATION_RESULTS, (result) => sql`v.result = ${result}`),
+    is_mismatch: oneOf(['true', 'false'], (is) => sql`(v.result = any(${[...MISMATCHES]})) = ${is}::boolean`),
+  },
+};
+
+/** A page of what banks answered about the payees of a payout. */
+export function verificationsOfPayout(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  list: ListQuery,
+): Promise<Page<LineVerification>> {
+  return listPage(db, {
+    list,
+    name: 'payee_verifications',
+    table: 'payee_verifications',
+    alias: 'v',
+    where: sql`v.account_id = ${account} and ${isOfPayout(payout)}`,
+    record: lineVerificationColumns,
+    join: sql`join affiliates a on a.account_id = v.account_id and a.id = v.affiliate_id
+      join affiliate_destinations x on x.account_id = v.account_id and x.id = v.destination_id`,
   });
 }

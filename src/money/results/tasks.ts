@@ -1,9 +1,10 @@
 import type { Json } from '../../kernel/json.ts';
 import type { SharedFile } from '../../threads/file-pieces.ts';
 import { type Task, taskOf } from '../../threads/task.ts';
+import type { KeptVerification } from '../ledger/verifications.ts';
 import type { ResultKind } from './answers.ts';
 import type { AnsweredPayout } from './match.ts';
-import type { Counts, Problem, ResultLine } from './record.ts';
+import type { Counts, Problem, ResultLine, ResultVerification } from './record.ts';
 
 interface ProposeInput {
   readonly file: SharedFile;
@@ -19,6 +20,8 @@ interface Found {
   readonly counts: Counts;
   readonly lines: Json<ResultLine[]>;
   readonly problems: Json<Problem[]>;
+  readonly verifications: Json<ResultVerification[]>;
+  readonly kept: Json<KeptVerification[]>;
   /** The earlier revisions of the payout whose files it names. */
   readonly outdated: readonly number[];
 }

@@ -27,6 +27,7 @@ const RECORDS = [
   'payout_lines',
   'payout_approvals',
   'payout_changes',
+  'payee_verifications',
   'affiliate_destinations',
   'affiliate_tax_profiles',
   'commissions',

@@ -409,9 +409,10 @@ class AsyncPayouts:
         """Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a
         report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is
         recognised by its bytes; text/csv and application/xml are accepted too. The response proposes a
-        result for each line and changes nothing. Complete the payout with the lines you agree with, and
-        book returns. A line without an answer may have been paid: do not release it before you know.
-        docs/results.md has the layouts.
+        result for each line and changes nothing; verifications of payees are kept with their
+        destinations. Complete the payout with the lines you agree with, and book returns. A line
+        without an answer may have been paid: do not release it before you know. docs/results.md has the
+        layouts.
         """
         return await self._calls.record(
             "POST",
@@ -430,7 +431,7 @@ class AsyncPayouts:
         per_page: int | None = None,
         after: str | None = None,
         sort: Literal["id", "-id"] | None = None,
-        kind: Literal["camt.053", "camt.054", "pain.002", "paypal", "wise", "paid_list"] | None = None,
+        kind: Literal["camt.053", "camt.054", "pain.002", "verification", "paypal", "wise", "paid_list"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncListing[types.PayoutResult]:
         """List the result files of a payout."""
@@ -439,6 +440,30 @@ class AsyncPayouts:
             ("/v2/affiliates/payouts/{payout_id}/results", payout_id),
             query={"page": page, "per_page": per_page, "after": after, "sort": sort, "kind": kind},
             order="id",
+            **options,
+        )
+
+    def verifications(
+        self,
+        payout_id: str,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["affiliate_id", "-affiliate_id", "verified_at", "-verified_at"] | None = None,
+        result: Literal["match", "close_match", "no_match", "not_possible", "name_used"] | None = None,
+        is_mismatch: bool | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncListing[types.PayoutVerification]:
+        """List what banks answered about the payees of a payout. The last verification of each destination
+        that the payout pays, also from the files of earlier payouts. A destination that was changed
+        since has none. `is_mismatch=true` lists those to decide about before the payout is approved.
+        """
+        return self._calls.listing(
+            "GET",
+            ("/v2/affiliates/payouts/{payout_id}/verifications", payout_id),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "result": result, "is_mismatch": is_mismatch},
+            order="affiliate_id",
             **options,
         )
 
@@ -981,6 +1006,24 @@ class AsyncAffiliates:
             "DELETE",
             ("/v2/affiliates/{affiliate_id}/destination", affiliate_id),
             query={"currency": currency},
+            **options,
+        )
+
+    async def use_verified_name(
+        self,
+        affiliate_id: int,
+        body: types.UseVerifiedNameBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.AffiliateDestination:
+        """Use the name that the bank of the payee has. Makes `verification.bank_name` of a destination its
+        account holder. IBAN and BIC stay. Like every change it raises the revision of the unpaid
+        payout, and `destination_wait_hours` applies. The answer of the bank is kept, with the name that
+        was replaced.
+        """
+        return await self._calls.record(
+            "POST",
+            ("/v2/affiliates/{affiliate_id}/destination/verified-name", affiliate_id),
+            body=body,
             **options,
         )
 

@@ -218,6 +218,8 @@ class AffiliateDestination(TypedDict):
     """Not paid before: see `destination_wait_hours` of the account; null: paid."""
     shared_with: list[int]
     """Other affiliates with the same IBAN or account, the first 20 ids."""
+    verification: PayeeVerification | None
+    """What the bank of the payee last answered about the name; null: nothing yet."""
     created_at: str
     """When it was created."""
 
@@ -3025,6 +3027,29 @@ class PasswordReset(TypedDict):
     """When it expires."""
 
 
+class PayeeVerification(TypedDict):
+    result: PayeeVerificationResult
+    """Whether the name is that of the account, by the bank of the payee. not_possible: it does not say.
+    name_used: the name that the bank has replaced ours, and the bank has not answered since.
+    """
+    bank_name: str | None
+    """The name that the bank of the payee has, which it gives for a close match."""
+    reason: str | None
+    """why, as readable text."""
+    reason_code: str | None
+    """An ISO 20022 code."""
+    replaced_name: str | None
+    """The account holder that `bank_name` replaced; null: it did not."""
+    payment_file: str
+    """The id (MsgId) of the payment file that the bank checked."""
+    verified_at: str
+    """When its report was read."""
+
+
+PayeeVerificationAnswer = Literal["match", "close_match", "no_match", "not_possible"]
+
+PayeeVerificationResult = Literal["match", "close_match", "no_match", "not_possible", "name_used"]
+
 PayloadForm = Literal["full", "thin", "cloudevents"]
 
 class PaymentFileChange(TypedDict):
@@ -3257,6 +3282,10 @@ class PayoutApproval(TypedDict):
     """How many people must approve it; 0 if the account requires no approval or the payout is paid."""
     required_because: str | None
     """Why two people must approve, as readable text; null when one is enough."""
+    mismatch_count: int
+    """Payees whose name is not that of the account, or could not be compared, by the last answer of their
+    bank: see `listPayoutVerifications`.
+    """
     approvals: list[PayoutApprovalApprovalsItem]
     """Approvals of this revision that count, oldest first."""
     changes: list[PayoutApprovalChangesItem]
@@ -3733,7 +3762,7 @@ class PayoutResultCounts(TypedDict):
     """Entries that are not our payments."""
 
 
-PayoutResultKind = Literal["camt.053", "camt.054", "pain.002", "paypal", "wise", "paid_list"]
+PayoutResultKind = Literal["camt.053", "camt.054", "pain.002", "verification", "paypal", "wise", "paid_list"]
 
 class PayoutResultLine(TypedDict):
     affiliate_id: int
@@ -3777,7 +3806,7 @@ class PayoutResultProblem(TypedDict):
     """What is wrong, and where in the file."""
 
 
-PayoutResultProblemKind = Literal["other_account", "other_payout", "unknown_reference", "other_currency", "other_amount", "duplicate", "contradiction", "unknown_file", "unclear", "inexact_reference"]
+PayoutResultProblemKind = Literal["other_account", "other_payout", "unknown_reference", "other_currency", "other_amount", "duplicate", "contradiction", "unknown_file", "other_payee", "unclear", "inexact_reference"]
 
 class PayoutResultProposalBy(TypedDict):
     """Who did it."""
@@ -3819,10 +3848,33 @@ class PayoutResultProposal(TypedDict):
     """The first of each kind for each affiliate, and the first 1000 that concern no affiliate of the
     payout.
     """
+    verifications: list[PayoutResultVerification]
+    """The payees whose names the bank compared with their accounts: it says nothing about their payments."""
     outdated_revisions: list[int]
     """The revisions of the payout at which the answered files were made, if it has changed since."""
     uploaded_before: str | None
     """When the same file was uploaded before; null = never."""
+
+
+class PayoutResultVerification(TypedDict):
+    affiliate_id: int
+    """The affiliate."""
+    name: str | None
+    """The name."""
+    currency: str
+    """The currency of the amounts."""
+    reference: str
+    """The reference of the payment."""
+    result: PayeeVerificationAnswer
+    """Whether the name is that of the account, by the bank of the payee. not_possible: it does not say."""
+    account_holder: str | None
+    """The name that the bank checked, as in the file."""
+    bank_name: str | None
+    """The name that the bank of the payee has, which it gives for a close match."""
+    reason: str | None
+    """why, as readable text."""
+    reason_code: str | None
+    """An ISO 20022 code."""
 
 
 class PayoutReturn(TypedDict):
@@ -3981,6 +4033,37 @@ class PayoutUpdatedEvent(TypedDict):
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
     """The records of this page, in the requested order."""
+
+
+class PayoutVerification(TypedDict):
+    object: Literal["payee_verification"]
+    """The type of the record."""
+    affiliate_id: int
+    """The affiliate."""
+    name: str | None
+    """The name of the affiliate."""
+    account_holder: str | None
+    """The name in payment files."""
+    last_four: str | None
+    """The end of the IBAN."""
+    currency: str | None
+    """Of the destination; null: the one for all currencies."""
+    result: PayeeVerificationResult
+    """Whether the name is that of the account, by the bank of the payee. not_possible: it does not say.
+    name_used: the name that the bank has replaced ours, and the bank has not answered since.
+    """
+    bank_name: str | None
+    """The name that the bank of the payee has, which it gives for a close match."""
+    reason: str | None
+    """why, as readable text."""
+    reason_code: str | None
+    """An ISO 20022 code."""
+    replaced_name: str | None
+    """The account holder that `bank_name` replaced; null: it did not."""
+    payment_file: str
+    """The id (MsgId) of the payment file that the bank checked."""
+    verified_at: str
+    """When its report was read."""
 
 
 class Portal(TypedDict):
@@ -4884,6 +4967,13 @@ class UsTaxRow(TypedDict):
     """`reportable_amount` is the threshold or more."""
     payments: list[UsTaxPayment]
     """Every method and currency, in minor units; other currencies than USD are not converted."""
+
+
+class UseVerifiedNameBody(TypedDict):
+    name: str
+    """`verification.bank_name` of the destination."""
+    currency: NotRequired[str]
+    """absent: the destination for all currencies."""
 
 
 class User(TypedDict):
