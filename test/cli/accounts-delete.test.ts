@@ -118,6 +118,11 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/affiliates/payout-schedules', rhythm));
   await done(api.post(`/v2/affiliates/${bob}/erase`));
   await keepHouse(world, 'erasures');
+  // what a report of the bank would store (api/verifications)
+  await world.query(
+    `insert into payee_verifications (account_id, destination_id, affiliate_id, result, payment_file)
+     select account_id, id, affiliate_id, 'match', 'file' from affiliate_destinations where affiliate_id = ${ada} limit 1`,
+  );
   await makeGrant(world, api);
   await noteSecondPerson(payout.id);
 }
