@@ -102,6 +102,7 @@ test('asks before an irreversible action', () => {
       'alerts remove-channel',
       'affiliates adjust',
       'affiliates destination remove',
+      'affiliates destination use-name',
       'affiliates erase',
       'affiliates import',
       'affiliates tax remove',
