@@ -90,7 +90,18 @@ export const settings = {
     debtorInstantHint: 'Payees get the money within ten seconds. Your bank may charge for it.',
     debtorRows: 'Most payments in one file',
     debtorRowsHint: 'Larger files are split into parts of about the same size. 10,000 if you leave it empty.',
-    portals: 'Portals',
+    portals: 'Webhook recipients and portals',
+    eventOwner: 'Owner of the events you publish',
+    eventOwnerHint:
+      'An event with an owner is sent only to the endpoints of that owner. If it is required, no event reaches every recipient by mistake.',
+    eventOwners: {
+      optional: 'An event without an owner is sent to every endpoint',
+      required: 'An event without an owner is refused',
+    },
+    mostPerOwner: 'Most webhook endpoints of an owner',
+    mostPerOwnerHint:
+      'If you leave it empty, an owner can create ten in a portal, and you as many as you like.',
+    badMost: 'Enter a whole number from 1 to 99,999.',
     origins: 'Pages that may show a portal in a frame',
     originsHint:
       'Origins such as https://shop.example.com, one per line. Browsers refuse to show a portal in other pages.',

@@ -14,6 +14,9 @@ export const webhooks = {
   },
   endpoint: 'Endpoint',
   url: 'URL',
+  owner: 'Owner',
+  ofOwner: (owner: string) => `of ${owner}`,
+  chartsOf: (owner: string) => `Deliveries to ${owner}`,
   status: 'Status',
   statuses: { enabled: 'Enabled', disabled: 'Disabled' },
   failing: 'Failing',
@@ -45,7 +48,7 @@ export const webhooks = {
     portalLead:
       'An endpoint is a URL of yours that receives events. Every attempt is logged with its answer.',
     command: '`npx payhook listen` shows the events on your own machine.',
-    filtered: 'No endpoint has this status.',
+    filtered: 'No endpoint matches these filters.',
   },
   fields: {
     url: 'URL',
@@ -220,6 +223,7 @@ export const webhooks = {
     codeFilter: 'Status, such as 503',
     eventFilter: 'Event id',
     ownFilter: 'Your id (external_id)',
+    ownerFilter: 'Owner of the endpoint',
     more: 'More filters',
     fewer: 'Fewer filters',
     anyError: 'Any error',

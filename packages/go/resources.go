@@ -907,6 +907,8 @@ type GetDeliveryAnalyticsQuery struct {
 	To string
 	// Only deliveries to this endpoint, which may be deleted.
 	WebhookEndpointID string
+	// Only deliveries to the endpoints of this owner, including deleted ones.
+	Owner string
 }
 
 func (query *GetDeliveryAnalyticsQuery) values() url.Values {
@@ -916,6 +918,7 @@ func (query *GetDeliveryAnalyticsQuery) values() url.Values {
 		addString(values, "from", query.From)
 		addString(values, "to", query.To)
 		addString(values, "webhook_endpoint_id", query.WebhookEndpointID)
+		addString(values, "owner", query.Owner)
 	}
 	return values
 }
@@ -1675,6 +1678,8 @@ type ListWebhookEventsQuery struct {
 	CreatedAtLt string
 	// An id that begins with we_.
 	WebhookEndpointID string
+	// A text that is not empty.
+	Owner string
 }
 
 func (query *ListWebhookEventsQuery) values() url.Values {
@@ -1697,6 +1702,7 @@ func (query *ListWebhookEventsQuery) values() url.Values {
 		addString(values, "created_at[lte]", query.CreatedAtLte)
 		addString(values, "created_at[lt]", query.CreatedAtLt)
 		addString(values, "webhook_endpoint_id", query.WebhookEndpointID)
+		addString(values, "owner", query.Owner)
 	}
 	return values
 }
@@ -1719,6 +1725,8 @@ type ListEventsQuery struct {
 	Type string
 	// An external_id that an event was published under.
 	ExternalID string
+	// A text that is not empty.
+	Owner string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -1739,6 +1747,7 @@ func (query *ListEventsQuery) values() url.Values {
 		addInt(values, "max_total", query.MaxTotal)
 		addString(values, "type", query.Type)
 		addString(values, "external_id", query.ExternalID)
+		addString(values, "owner", query.Owner)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)
@@ -3031,9 +3040,9 @@ func (resource *EventsResource) All(ctx context.Context, query *ListEventsQuery,
 	return all[PublishedEvent](ctx, resource.calls, request{method: "GET", path: "/v2/events", query: query.values()}, "id", options)
 }
 
-// Publish: Publish an event of your own. Delivers the event to the endpoints that subscribe to its type. Sending
-// it again under the same `external_id` returns 200 with the stored event. Types that begin with one of our own
-// prefixes are refused.
+// Publish: Publish an event of your own. Delivers the event to the endpoints that subscribe to its type, or to
+// those of one `owner`. Sending it again under the same `external_id` returns 200 with the stored event. Types
+// that begin with one of our own prefixes are refused.
 func (resource *EventsResource) Publish(ctx context.Context, body PublishEventBody, options ...CallOption) (*Event, error) {
 	return record[Event](ctx, resource.calls, request{method: "POST", path: "/v2/events", body: body}, options)
 }

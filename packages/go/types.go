@@ -24,6 +24,11 @@ type Account struct {
 	PaypalPaymentLimit map[string]int64 `json:"paypal_payment_limit"`
 	// Origins of your own pages that may show a portal in a frame; https, or http on localhost.
 	PortalOrigins []string `json:"portal_origins"`
+	// required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every
+	// recipient by mistake.
+	EventOwner EventOwnerRule `json:"event_owner"`
+	// The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise.
+	EndpointsPerOwner *int64 `json:"endpoints_per_owner"`
 	// second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
 	// owner, or the operator, may change it back to none.
 	Approval ApprovalRule `json:"approval"`
@@ -821,6 +826,11 @@ type ChangeAccountBody struct {
 	PaypalPaymentLimit map[string]int64 `json:"paypal_payment_limit,omitzero"`
 	// Origins of your own pages that may show a portal in a frame; https, or http on localhost.
 	PortalOrigins []string `json:"portal_origins,omitzero"`
+	// required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every
+	// recipient by mistake.
+	EventOwner *EventOwnerRule `json:"event_owner,omitzero"`
+	// The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise.
+	EndpointsPerOwner Optional[int64] `json:"endpoints_per_owner,omitzero"`
 	// second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
 	// owner, or the operator, may change it back to none.
 	Approval *ApprovalRule `json:"approval,omitzero"`
@@ -935,7 +945,8 @@ type ChangeWebhookEndpointBody struct {
 	URL *string `json:"url,omitzero"`
 	// A note of yours.
 	Description Optional[string] `json:"description,omitzero"`
-	// Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner.
+	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+	// that has an owner keeps it.
 	Owner Optional[string] `json:"owner,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
@@ -989,7 +1000,8 @@ type ChangedWebhookEndpoint struct {
 	URL string `json:"url"`
 	// A note of yours.
 	Description *string `json:"description"`
-	// Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner.
+	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+	// that has an owner keeps it.
 	Owner *string `json:"owner"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
@@ -1767,7 +1779,8 @@ type CreateWebhookEndpointBody struct {
 	URL string `json:"url"`
 	// A note of yours.
 	Description Optional[string] `json:"description,omitzero"`
-	// Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner.
+	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+	// that has an owner keeps it.
 	Owner Optional[string] `json:"owner,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
@@ -1879,6 +1892,8 @@ type DeliveryAnalytics struct {
 	To time.Time `json:"to"`
 	// As requested; null = all endpoints.
 	WebhookEndpointID *string `json:"webhook_endpoint_id"`
+	// As requested; null = all owners.
+	Owner *string `json:"owner"`
 	// Every interval, including empty ones.
 	Buckets []DeliveryBucket `json:"buckets"`
 	// Sums of the whole series.
@@ -2043,6 +2058,15 @@ type EventBatch struct {
 	// The results, in the order of the request.
 	Items []EventBatchItemsItem `json:"items"`
 }
+
+// EventOwnerRule is a word of the API. A newer server may send others.
+type EventOwnerRule string
+
+// The values of EventOwnerRule.
+const (
+	EventOwnerRuleOptional EventOwnerRule = "optional"
+	EventOwnerRuleRequired EventOwnerRule = "required"
+)
 
 // EventType is an object of the API.
 type EventType struct {
@@ -2982,7 +3006,8 @@ type NewWebhookEndpoint struct {
 	URL string `json:"url"`
 	// A note of yours.
 	Description *string `json:"description"`
-	// Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner.
+	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+	// that has an owner keeps it.
 	Owner *string `json:"owner"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
@@ -3044,9 +3069,10 @@ type NotSent struct {
 	// The current URL of the endpoint.
 	URL string `json:"url"`
 	// filtered: its filter did not match when the event was published. made_later: the endpoint was created after
-	// the event. not_addressed: the event was for one endpoint only, or reports that this one was disabled.
-	// not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the type now, but did
-	// not then, or its record was dropped with its week of the log.
+	// the event. other_owner: the event was for the endpoints of another owner. not_addressed: the event was for one
+	// endpoint only, or reports that this one was disabled. not_subscribed: it does not subscribe to the type.
+	// subscribed_later: it subscribes to the type now, but did not then, or its record was dropped with its week of
+	// the log.
 	Reason NotSentReason `json:"reason"`
 }
 
@@ -3057,6 +3083,7 @@ type NotSentReason string
 const (
 	NotSentReasonFiltered        NotSentReason = "filtered"
 	NotSentReasonMadeLater       NotSentReason = "made_later"
+	NotSentReasonOtherOwner      NotSentReason = "other_owner"
 	NotSentReasonNotAddressed    NotSentReason = "not_addressed"
 	NotSentReasonNotSubscribed   NotSentReason = "not_subscribed"
 	NotSentReasonSubscribedLater NotSentReason = "subscribed_later"
@@ -4595,6 +4622,8 @@ type PublishEventBody struct {
 	ExternalID *string `json:"external_id,omitzero"`
 	// Ordered endpoints get the events of a key one at a time, in the order of publishing.
 	OrderingKey *string `json:"ordering_key,omitzero"`
+	// Only the endpoints of this owner get the event; without it all do.
+	Owner *string `json:"owner,omitzero"`
 }
 
 // PublishedEvent is an object of the API.
@@ -4609,6 +4638,8 @@ type PublishedEvent struct {
 	ExternalID *string `json:"external_id"`
 	// Ordered endpoints get the events of a key one at a time.
 	OrderingKey *string `json:"ordering_key"`
+	// Only the endpoints of this owner get it; null = all.
+	Owner *string `json:"owner"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The deliveries of the event, by status.
@@ -4627,6 +4658,8 @@ type PublishedEventWhole struct {
 	ExternalID *string `json:"external_id"`
 	// Ordered endpoints get the events of a key one at a time.
 	OrderingKey *string `json:"ordering_key"`
+	// Only the endpoints of this owner get it; null = all.
+	Owner *string `json:"owner"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The deliveries of the event, by status.
@@ -5664,7 +5697,8 @@ type WebhookEndpoint struct {
 	URL string `json:"url"`
 	// A note of yours.
 	Description *string `json:"description"`
-	// Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner.
+	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+	// that has an owner keeps it.
 	Owner *string `json:"owner"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`

@@ -38,6 +38,13 @@ export interface Account {
   /** origins of your own pages that may show a portal in a frame; https, or http on localhost */
   readonly portal_origins: readonly string[];
   /**
+   * required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every
+   * recipient by mistake
+   */
+  readonly event_owner: EventOwnerRule;
+  /** the most webhook endpoints of an owner; null = ten in a portal, no limit otherwise */
+  readonly endpoints_per_owner: number | null;
+  /**
    * second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
    * owner, or the operator, may change it back to none
    */
@@ -634,6 +641,13 @@ export interface ChangeAccountBody {
   /** origins of your own pages that may show a portal in a frame; https, or http on localhost */
   readonly portal_origins?: readonly string[] | undefined;
   /**
+   * required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every
+   * recipient by mistake
+   */
+  readonly event_owner?: EventOwnerRule | undefined;
+  /** the most webhook endpoints of an owner; null = ten in a portal, no limit otherwise */
+  readonly endpoints_per_owner?: number | null | undefined;
+  /**
    * second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
    * owner, or the operator, may change it back to none
    */
@@ -849,7 +863,10 @@ export interface ChangeWebhookEndpointBody {
   readonly url?: string | undefined;
   /** a note of yours */
   readonly description?: string | null | undefined;
-  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
+  /**
+   * your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+   * that has an owner keeps it
+   */
   readonly owner?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
@@ -914,7 +931,10 @@ export interface ChangedWebhookEndpoint {
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
-  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
+  /**
+   * your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+   * that has an owner keeps it
+   */
   readonly owner: string | null;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
@@ -1676,7 +1696,10 @@ export interface CreateWebhookEndpointBody {
   readonly url: string;
   /** a note of yours */
   readonly description?: string | null | undefined;
-  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
+  /**
+   * your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+   * that has an owner keeps it
+   */
   readonly owner?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
@@ -1808,6 +1831,8 @@ export interface DeliveryAnalytics {
   readonly to: Timestamp;
   /** as requested; null = all endpoints */
   readonly webhook_endpoint_id: string | null;
+  /** as requested; null = all owners */
+  readonly owner: string | null;
   /** every interval, including empty ones */
   readonly buckets: readonly DeliveryBucket[];
   /** Sums of the whole series. */
@@ -1925,6 +1950,8 @@ export interface EventBatch {
     readonly event: Event;
   }[];
 }
+
+export type EventOwnerRule = 'optional' | 'required';
 
 export interface EventType {
   /** The type of the record. */
@@ -2737,7 +2764,10 @@ export interface NewWebhookEndpoint {
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
-  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
+  /**
+   * your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+   * that has an owner keeps it
+   */
   readonly owner: string | null;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
@@ -2803,9 +2833,10 @@ export interface NotSent {
   readonly url: string;
   /**
    * filtered: its filter did not match when the event was published. made_later: the endpoint was created after
-   * the event. not_addressed: the event was for one endpoint only, or reports that this one was disabled.
-   * not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the type now, but did
-   * not then, or its record was dropped with its week of the log
+   * the event. other_owner: the event was for the endpoints of another owner. not_addressed: the event was for
+   * one endpoint only, or reports that this one was disabled. not_subscribed: it does not subscribe to the type.
+   * subscribed_later: it subscribes to the type now, but did not then, or its record was dropped with its week
+   * of the log
    */
   readonly reason: NotSentReason;
 }
@@ -2813,6 +2844,7 @@ export interface NotSent {
 export type NotSentReason =
   | 'filtered'
   | 'made_later'
+  | 'other_owner'
   | 'not_addressed'
   | 'not_subscribed'
   | 'subscribed_later';
@@ -4198,6 +4230,8 @@ export interface PublishEventBody {
   readonly external_id?: string | undefined;
   /** ordered endpoints get the events of a key one at a time, in the order of publishing */
   readonly ordering_key?: string | undefined;
+  /** only the endpoints of this owner get the event; without it all do */
+  readonly owner?: string | undefined;
 }
 
 export interface PublishedEvent {
@@ -4211,6 +4245,8 @@ export interface PublishedEvent {
   readonly external_id: string | null;
   /** ordered endpoints get the events of a key one at a time */
   readonly ordering_key: string | null;
+  /** only the endpoints of this owner get it; null = all */
+  readonly owner: string | null;
   /** When it was created. */
   readonly created_at: Timestamp;
   /** The deliveries of the event, by status. */
@@ -4228,6 +4264,8 @@ export interface PublishedEventWhole {
   readonly external_id: string | null;
   /** ordered endpoints get the events of a key one at a time */
   readonly ordering_key: string | null;
+  /** only the endpoints of this owner get it; null = all */
+  readonly owner: string | null;
   /** When it was created. */
   readonly created_at: Timestamp;
   /** The deliveries of the event, by status. */
@@ -5122,7 +5160,10 @@ export interface WebhookEndpoint {
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
-  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
+  /**
+   * your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+   * that has an owner keeps it
+   */
   readonly owner: string | null;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
@@ -5773,6 +5814,8 @@ export interface GetDeliveryAnalyticsQuery {
   readonly to?: InstantOrDay | undefined;
   /** only deliveries to this endpoint, which may be deleted */
   readonly webhook_endpoint_id?: string | undefined;
+  /** only deliveries to the endpoints of this owner, including deleted ones */
+  readonly owner?: string | undefined;
 }
 
 export interface ImportAffiliatesQuery {
@@ -6131,6 +6174,8 @@ export interface ListWebhookEventsQuery extends PageQuery {
   readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an id that begins with we_ */
   readonly webhook_endpoint_id?: string | undefined;
+  /** a text that is not empty */
+  readonly owner?: string | undefined;
 }
 
 export interface ListEventsQuery extends PageQuery {
@@ -6145,6 +6190,8 @@ export interface ListEventsQuery extends PageQuery {
   readonly type?: string | undefined;
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
+  /** a text that is not empty */
+  readonly owner?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -7241,9 +7288,9 @@ export interface Operations {
     readonly result: Page<PublishedEvent>;
   };
   /**
-   * Publish an event of your own. Delivers the event to the endpoints that subscribe to its type. Sending it
-   * again under the same `external_id` returns 200 with the stored event. Types that begin with one of our own
-   * prefixes are refused.
+   * Publish an event of your own. Delivers the event to the endpoints that subscribe to its type, or to those of
+   * one `owner`. Sending it again under the same `external_id` returns 200 with the stored event. Types that
+   * begin with one of our own prefixes are refused.
    */
   readonly publishEvent: {
     readonly body: PublishEventBody;

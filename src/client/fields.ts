@@ -341,7 +341,7 @@ export const ENDPOINT_FIELDS = {
   owner: {
     label: 'Owner',
     type: 'text',
-    help: 'your name for the recipient, for lists and portals: a portal can show all endpoints of an owner',
+    help: 'your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint that has an owner keeps it',
     option: '--owner <name>',
     isOfPortal: false,
     isNullable: true,

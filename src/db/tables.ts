@@ -220,6 +220,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   webhook_recoveries: { unit: 'recovery', bytes: 500, ...LOG },
   events: { unit: 'event', bytes: 1220, hasPayloads: true, isPartitioned: true, ...LOG },
   event_keys: { unit: 'event', bytes: 220, ...LOG },
+  event_owners: { unit: 'event', bytes: 220, isPartitioned: true, ...LOG },
   deliveries: { unit: 'delivery', bytes: 630, isPartitioned: true, ...LOG },
   attempts: { unit: 'attempt', bytes: 600, hasPayloads: true, isPartitioned: true, ...LOG },
   dropped_weeks: {

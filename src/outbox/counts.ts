@@ -143,11 +143,25 @@ export const weekRows = (week: Timestamp): Sql => sql`(
   + (select coalesce(sum(total), 0) from delivery_count_deltas
      where minute >= ${week}::timestamptz and minute < ${week}::timestamptz + ${lengthOf('week')}))`;
 
+/** Endpoints whose part of the log is read: one (UUID), several, or undefined for all of the account. */
+export type Endpoints = EndpointId | readonly EndpointId[] | undefined;
+
+/** A condition on a column, starting with `and`: it names one of the endpoints. */
+export function ofEndpoints(column: Sql, endpoints: Endpoints): Sql {
+  if (endpoints === undefined) return empty;
+  return typeof endpoints === 'string'
+    ? sql`and ${column} = ${endpoints}`
+    : sql`and ${column} = any(${[...endpoints]}::uuid[])`;
+}
+
+/** The same for a column of the sums, which also has the sum of the account. */
+export const ofScope = (column: Sql, account: AccountId, endpoints: Endpoints): Sql =>
+  endpoints === undefined ? sql`and ${column} = ${account}` : ofEndpoints(column, endpoints);
+
 /** Rows of the log in the order of their event ids, as described by the sums. */
 export interface CountedRows {
   readonly account: AccountId;
-  /** Undefined = all endpoints of the account. */
-  readonly endpoint: EndpointId | undefined;
+  readonly endpoint: Endpoints;
   readonly kind: Kind;
   /** The time inside the event id, milliseconds since 1970; null = no bound. `until` is not included. */
   readonly from: number | null;
@@ -190,7 +204,7 @@ export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
   const fresh = sql`
     select minute, sum(n)::int8 as n from (
       select minute, ${raw(kind)} as n from delivery_count_deltas
-      where account_id = ${account} ${endpoint === undefined ? empty : sql`and endpoint_id = ${endpoint}`}
+      where account_id = ${account} ${ofEndpoints(sql`endpoint_id`, endpoint)}
       ${uncounted ? sql`union all select ${minute}, 1 from (${uncounted}) u` : empty}) noted
     group by minute`;
   const whole = sql`(${folded(rows, 'week', sql`true`)} + (select coalesce(sum(n), 0)::int8 from fresh))`;
@@ -267,7 +281,7 @@ function within(parent: string, span: Span, rows: CountedRows): Sql {
 }
 
 const sumsOf = ({ account, endpoint }: CountedRows, span: Span) =>
-  sql`c.account_id = ${account} and c.scope_id = ${endpoint ?? account} and c.span = '${raw(span)}'`;
+  sql`c.account_id = ${account} ${ofScope(sql`c.scope_id`, account, endpoint)} and c.span = '${raw(span)}'`;
 
 const folded = (rows: CountedRows, span: Span, condition: Sql) => sql`(
   select coalesce(sum(c.${raw(rows.kind)}), 0) from delivery_counts c where ${sumsOf(rows, span)} and ${condition})`;

@@ -13,6 +13,7 @@ import type { EventType } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
 import { leasing, noLeases } from './lease.ts';
 import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
+import { type Addressing, BY_OWNER, NO_OWNER, OUR_OWN } from './owners.ts';
 import { newEventId } from './running.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
@@ -82,6 +83,8 @@ export interface ForeignEvent {
   readonly body: string;
   /** Ordered endpoints get the events of a key one at a time; null = unordered. */
   readonly orderingKey: string | null;
+  /** Only endpoints of this owner get it; null = all. */
+  readonly owner: string | null;
   /** The trace it continues; null = none. */
   readonly trace: TraceContext | null;
   /** The prefix of field names in messages, such as `events[3].`. */
@@ -101,9 +104,9 @@ export interface SentEvent {
 }
 
 /**
- * Stores events of platforms' own types in one statement. Returns, in order, how each will be sent, or `resource_missing`
- * if its account no longer exists. Throws `payload_too_large`. A worker of this process takes over as many deliveries as
- * it has room for.
+ * Stores events of platforms' own types in one statement. Returns, in order, how each will be sent, or why it was refused:
+ * `event_owner_missing`, or `resource_missing` if its account no longer exists. Throws `payload_too_large`. A worker of this
+ * process takes over as many deliveries as it has room for.
  */
 export async function publishForeign(
   tx: Tx,
@@ -112,25 +115,25 @@ export async function publishForeign(
   const spans = events.map(({ type, trace }) => tracerOf(tx)?.start(publishing(type, trace)));
   const traces = events.map(({ trace }, index) => spans[index]?.trace ?? trace);
   const hasKeys = events.some(({ orderingKey }) => orderingKey !== null);
-  const keys = hasKeys
-    ? { column: sql`, ordering_key`, values: sql`, ${events.map(({ orderingKey }) => orderingKey)}::text[]` }
-    : { column: empty, values: empty };
+  const hasOwners = events.some(({ owner }) => owner !== null);
+  const keys = optional(sql`, ordering_key`, hasKeys && events.map(({ orderingKey }) => orderingKey));
+  const owners = optional(sql`, owner`, hasOwners && events.map(({ owner }) => owner));
   const bodies = await arrayText(events.map(({ body }) => body));
   // ids are generated here, while the events are in order: a join may reorder them
   const records = sql`
     select account_id, coalesce(given_id, ${newEventId(tx)}) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
-           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}
+           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}${owners.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${bodies}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
-      ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values})
-      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}, place)`;
+      ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values}${owners.values})
+      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}${owners.column}, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
-  const stored = await storeForeign(tx, records, { traces, order: hasKeys ? BY_KEY : NO_ORDER }).finally(
-    () => {
-      for (const span of spans) span?.end();
-    },
-  );
+  const order = hasKeys ? BY_KEY : NO_ORDER;
+  const to = hasOwners ? BY_OWNER : NO_OWNER;
+  const stored = await storeForeign(tx, records, { traces, order, to }).finally(() => {
+    for (const span of spans) span?.end();
+  });
   for (const { place, bytes, payload } of stored) {
     if (payload === null) continue; // another delivery of the same event
     const index = Number(place) - 1;
@@ -138,7 +141,31 @@ export async function publishForeign(
     payloads.set(index, payload);
   }
   measurePublished(tx, payloads.size);
-  return events.map((_, index) => payloads.get(index) ?? fail('resource_missing', 'no such account'));
+  const refused = await refusals(tx, payloads.size < events.length ? events : []);
+  return events.map((event, index) => payloads.get(index) ?? refused(event));
+}
+
+/** A further column of the records; its values are false if no event has one. */
+const optional = (column: Sql, values: readonly (string | null)[] | false) =>
+  values === false ? { column: empty, values: empty } : { column, values: sql`, ${[...values]}::text[]` };
+
+/** Why the statement did not store an event: its account requires an owner, or no longer exists. */
+async function refusals(tx: Tx, events: readonly ForeignEvent[]): Promise<(event: ForeignEvent) => Failure> {
+  const known =
+    events.length === 0
+      ? []
+      : await rows<{ id: AccountId }>(
+          tx,
+          sql`select id from accounts where id = any(${events.map(({ account }) => account)}::uuid[])`,
+        );
+  const accounts = new Set(known.map(({ id }) => id));
+  return ({ account, at }) =>
+    accounts.has(account)
+      ? fail(
+          'event_owner_missing',
+          `${at}owner is required by the account: name whose endpoints get the event`,
+        )
+      : fail('resource_missing', 'no such account');
 }
 
 function checkSize(bytes: number, field = 'data'): void {
@@ -183,14 +210,14 @@ interface ForeignRow {
 async function storeForeign(
   tx: Tx,
   records: Sql,
-  { traces, order }: { traces: readonly (TraceContext | null)[]; order: Ordering },
+  { traces, order, to }: { traces: readonly (TraceContext | null)[]; order: Ordering; to: Addressing },
 ): Promise<ForeignRow[]> {
   // an open offer blocks the claims of this process, so the transaction must not wait for a key
   const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx, traces.length) : null;
   const returned = sql`place, octet_length(payload) as bytes`;
-  const kind = order === BY_KEY ? '_by_key' : '';
+  const kind = `${order === BY_KEY ? '_by_key' : ''}${to === BY_OWNER ? '_by_owner' : ''}`;
   if (offer === null) {
-    return store(tx, records, sql`${returned}, payload`, { name: `publish_foreign${kind}`, order });
+    return store(tx, records, sql`${returned}, payload`, { name: `publish_foreign${kind}`, order, to });
   }
   let leased: Leased[] = [];
   let token = '';
@@ -203,6 +230,7 @@ async function storeForeign(
       name: `publish_and_${offer.isShared ? 'share' : 'lease'}${kind}`,
       offer,
       order,
+      to,
     },
   );
   let payload = '';
@@ -232,8 +260,8 @@ const FILTER_OF_E = {
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns,
  * data, is_test, only_endpoint and except_endpoint. `returned` names columns of these and `payload`. A disabled endpoint
  * also gets deliveries, which are held until it is enabled. Filters are evaluated here, on a payload that is parsed only
- * if the account has filters. With an order, `records` also has an `ordering_key`. With an offer, there is a row for each
- * leased delivery. Without `trace`, the events have their own traces in the columns `traceparent` and `tracestate` of
+ * if the account has filters. With an order, `records` also has an `ordering_key`; with owners, an `owner`. With an offer,
+ * there is a row for each leased delivery. Without `trace`, the events have their own traces in the columns `traceparent` and `tracestate` of
  * `records`.
  */
 async function store<Row>(
@@ -244,8 +272,9 @@ async function store<Row>(
     name,
     offer,
     order = NO_ORDER,
+    to = OUR_OWN,
     trace,
-  }: { name?: string; offer?: Offer; order?: Ordering; trace?: TraceContext | null } = {},
+  }: { name?: string; offer?: Offer; order?: Ordering; to?: Addressing; trace?: TraceContext | null } = {},
 ): Promise<Row[]> {
   const lease = offer ? leasing(offer, order) : noLeases(order);
   const traced =
@@ -266,12 +295,12 @@ async function store<Row>(
           from (select r.*, coalesce(r.given_id, ${newEventId(tx)}) as id from (${records}) r
                 -- events do not reference their account, which may have been deleted since the request was
                 -- authenticated
-                where exists (select from accounts a where a.id = r.account_id)) numbered) composed),
+                where exists (select from accounts a where a.id = r.account_id${to.allowed})) numbered) composed),
         candidate as materialized (
           select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions,
                  e.filter_path is not null and v.only_endpoint is null
                    and not ${matches(sql`v.json`, FILTER_OF_E)} as is_filtered${order.candidate}
-          from event v join webhook_endpoints e on e.account_id = v.account_id and e.deleted_at is null
+          from event v ${to.endpoints}
           where case when v.only_endpoint is not null then e.id = v.only_endpoint
                      else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
                           and e.id is distinct from v.except_endpoint end),
@@ -283,7 +312,7 @@ async function store<Row>(
                  case when json is not null then (
             select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end${order.stored}
           from event),
-        ${lease.ctes}
+        ${to.ctes}${lease.ctes}
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
           select account_id, endpoint_id, event_id, type, now_ms() from wanted),

@@ -1,8 +1,9 @@
-import sql, { empty, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { type Reader, rows } from '../db/database.ts';
-import type { AccountId, EndpointId } from '../kernel/ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import { cut, type Lengths, type Piece } from '../kernel/spans.ts';
 import { formatInstant } from '../kernel/time.ts';
+import { type Endpoints, ofEndpoints, ofScope } from './counts.ts';
 
 const LENGTHS: Lengths = [
   ['hour', 3_600_000],
@@ -12,8 +13,7 @@ const LENGTHS: Lengths = [
 /** What to read from the sums of outbox/counts.ts. */
 interface DeliverySeries {
   readonly account: AccountId;
-  /** Undefined = all endpoints of the account. */
-  readonly endpoint: EndpointId | undefined;
+  readonly endpoint: Endpoints;
   /** The beginnings of buckets and the end of the last: milliseconds since 1970, whole minutes, in order. */
   readonly edges: readonly number[];
   /** A query of `event_id`: failed deliveries that are not counted yet. */
@@ -44,7 +44,7 @@ export async function readDeliverySeries(
   const ofPiece = (table: Sql) => sql`
     piece p cross join lateral (
       select * from ${table} s
-      where s.account_id = ${account} and s.scope_id = ${endpoint ?? account} and s.span = p.span
+      where s.account_id = ${account} ${ofScope(sql`s.scope_id`, account, endpoint)} and s.span = p.span
         and s.starts_at >= p.from_at and s.starts_at < p.until_at offset 0) s`;
   const sums = await rows<Omit<DeliverySum, 'attempts'> & { attempts: string }>(
     db,
@@ -54,7 +54,7 @@ export async function readDeliverySeries(
             ${instants(pieces.map(({ until }) => until))}) as p (span, from_at, until_at)),
         fresh as materialized (
           select * from delivery_count_deltas
-          where account_id = ${account} ${endpoint === undefined ? empty : sql`and endpoint_id = ${endpoint}`}),
+          where account_id = ${account} ${ofEndpoints(sql`endpoint_id`, endpoint)}),
         counted as (
           select bucket, sum(total) as published, sum(delivered) as delivered, sum(failed) as failed
           from (

@@ -167,12 +167,14 @@ describe('a portal', () => {
     expect(await portal.delete(one(id))).toMatchObject(forbidden);
   });
 
-  test('loses an endpoint as soon as it is deleted or has another owner', async () => {
+  test('loses an endpoint as soon as it is deleted or gets an owner', async () => {
+    const own = await makeEndpoint(world.api);
+    const before = await portalAt(world.api, own);
+    expect((await before.get(one(own))).status).toBe(200);
+    await world.api.patch(one(own), { owner: 'Mallory' });
+    expect((await before.get(one(own))).status).toBe(404);
     const id = await makeEndpoint(world.api, { owner: 'Eve' });
     const portals = [await portalAt(world.api, id), await portalAt(world.api, id, { all_of_owner: true })];
-    await world.api.patch(one(id), { owner: 'Mallory' });
-    for (const portal of portals) expect((await portal.get(one(id))).status).toBe(404);
-    await world.api.patch(one(id), { owner: 'Eve' });
     for (const portal of portals) expect((await portal.get(one(id))).status).toBe(200);
     await world.api.delete(one(id));
     for (const portal of portals) expect((await portal.get(`${one(id)}/events`)).status).toBe(404);

@@ -46,7 +46,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   const endpoints = {
     all: await makeEndpoint(client, { event_types: ['payout.*', 'affiliate.*', 'order.*'] }),
     off: await makeEndpoint(client, { event_types: ['payout.*'], status: 'disabled' }),
-    gone: await makeEndpoint(client, { event_types: ['affiliate.created'] }),
+    gone: await makeEndpoint(client, { event_types: ['affiliate.created'], owner: 'shop-7' }),
   };
   const programs: number[] = [];
   for (const name of ['North', 'South', 'East'])
@@ -134,6 +134,7 @@ async function fillInvoices(client: Api, payout: Json, [one = 0, other = 0]: num
 async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', string>): Promise<void> {
   await client.post('/v2/events', { type: 'order.created', data: {} });
   await client.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-7-created' });
+  await client.post('/v2/events', { type: 'order.created', data: {}, owner: 'shop-7' });
   const [, second, third, fourth] = await allOf(client, `${ENDPOINTS}/${endpoints.all}/events?sort=id`);
   await seedAttempts(world, second, [{ status: 500 }, { status: 200 }]);
   await seedAttempts(world, third, [{ status: null }]);
@@ -613,6 +614,16 @@ async function logCases(name: string): Promise<Case[] | null> {
     const ids = (external: string) =>
       published.filter((each) => each.external_id === external).map(({ id }) => id);
     return ['order-7-created', 'nobody-s'].map((value) => [value, (row) => ids(value).includes(row.id)]);
+  }
+  if (name === 'owner') {
+    const owned = await world.query<{ id: string }>(
+      `select 'we_' || replace(id::text, '-', '') as id from webhook_endpoints where owner = 'shop-7'`,
+    );
+    const ids = owned.map(({ id }) => id);
+    return [
+      ['shop-7', (row) => ids.includes(row.webhook_endpoint_id)],
+      ['nobody', () => false],
+    ];
   }
   const rows = await allOf(api, EVENT_LOG);
   const values = (field: string, more: string[]) => [...distinct(rows, field), ...more];

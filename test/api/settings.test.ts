@@ -94,6 +94,8 @@ describe('the account', () => {
       time_zone: 'UTC',
       paypal_payment_limit: { usd: 2_000_000 },
       portal_origins: [],
+      event_owner: 'optional',
+      endpoints_per_owner: null,
       approval: 'none',
       destination_wait_hours: 0,
       debtor: null,

@@ -187,6 +187,28 @@ test('webhooks and events enable ordering, and say so', async () => {
   expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Ordered +no/m);
 });
 
+test('events are published for one owner, listed and counted by it; the account limits and requires owners', async () => {
+  await runJson('webhooks', 'create', 'https://shop.example.com/owned', '--owner', 'customer-7');
+  await runJson('webhooks', 'create', 'https://shop.example.com/other', '--owner', 'customer-8');
+  const { id } = await runJson('events', 'publish', 'order.created', '--owner', 'customer-7');
+  const shown = (await run('events', 'show', id)).stdout;
+  expect(shown).toContain('\nFor the endpoints of customer-7\n');
+  expect(shown).toContain('the event was for another owner');
+  const { data } = await runJson('events', 'list', '--owner', 'customer-7');
+  expect(data.map((each: { id: string }) => each.id)).toEqual([id]);
+  const { owner, totals } = await runJson('analytics', 'deliveries', '--owner', 'customer-7');
+  expect([owner, totals.published]).toEqual(['customer-7', 1]);
+  const changed = await run('account', 'change', '--event-owner', 'required', '--endpoints-per-owner', '5');
+  expect(changed.stdout).toMatch(/^Event owner +required/m);
+  expect(changed.stdout).toMatch(/^Endpoints per owner +5/m);
+  expect(await run('events', 'publish', 'order.created')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('owner'),
+  });
+  const reset = ['--event-owner', 'optional', '--endpoints-per-owner', 'none'];
+  expect((await runJson('account', 'change', ...reset)).endpoints_per_owner).toBeNull();
+});
+
 test('webhooks accept batches, and say so', async () => {
   const url = 'https://shop.example.com/batches';
   const batch = { max_events: 50, max_bytes: 65_536, max_wait_ms: 1000 };

@@ -142,6 +142,7 @@ test('publishing with a lease at once reads nothing that is due later or behind'
       id: null,
       body: '{"data":{}}',
       orderingKey: null,
+      owner: null,
       trace: null,
       at: '',
     };

@@ -4,7 +4,6 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { longRun } from '../support/depth.ts';
 import { hasGo, runGo } from '../support/go.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 
@@ -82,7 +81,7 @@ test.skipIf(!existsSync(python('openapi-python-client')))(
   },
 );
 
-longRun.test.skipIf(!hasOapi)(
+test.skipIf(!hasOapi)(
   'oapi-codegen for Go (needs go and the modules of test/tools/oapi-codegen, which .ci/run downloads)',
   { timeout: PATIENCE_MS },
   async () => {
@@ -98,7 +97,7 @@ longRun.test.skipIf(!hasOapi)(
   },
 );
 
-longRun.test.skipIf(!hasJava)(
+test.skipIf(!hasJava)(
   'openapi-generator for Java (needs a JDK and the jars of test/tools/java, which .ci/run downloads)',
   { timeout: PATIENCE_MS },
   async () => {

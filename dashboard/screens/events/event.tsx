@@ -87,6 +87,7 @@ export function EventScreen() {
             [texts.id, <Id key="id">{id}</Id>],
             [texts.created, <Time key="created" at={event.created_at} isFocusable />],
             [texts.externalId, event.external_id ?? common.nothing],
+            ...(event.owner === null ? [] : [[texts.owner, event.owner] as const]),
             ...(event.ordering_key === null ? [] : [[texts.orderingKey, event.ordering_key] as const]),
             [texts.deliveries, <Deliveries key="deliveries" counts={event.deliveries} />],
           ]}

@@ -14,6 +14,7 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
   const [type, setType] = useState('');
   const [externalId, setExternalId] = useState('');
   const [orderingKey, setOrderingKey] = useState('');
+  const [owner, setOwner] = useState('');
   const [text, setText] = useState('{}');
   const [example, setExample] = useState(NONE);
   const catalogue = useRead('listEventTypes', { query: { per_page: 100 } }).data?.data ?? [];
@@ -31,6 +32,7 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
       data: objectOf(text),
       ...(id === '' ? {} : { external_id: id }),
       ...(key === '' ? {} : { ordering_key: key }),
+      ...(owner.trim() === '' ? {} : { owner: owner.trim() }),
     };
     publishing.mutate({ body }, { onSuccess: onDone });
   };
@@ -58,6 +60,14 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
         hint={texts.orderingHint}
         value={orderingKey}
         onChange={setOrderingKey}
+        maxLength={255}
+        isOptional
+      />
+      <TextField
+        label={events.owner}
+        hint={texts.ownerHint}
+        value={owner}
+        onChange={setOwner}
         maxLength={255}
         isOptional
       />

@@ -9,6 +9,7 @@ const list = createRoute({
     page: number,
     type: text,
     own: text,
+    owner: text,
     from: text,
     until: text,
     open: oneOf(['publish']),

@@ -60,15 +60,20 @@ function AccountForm({ account }: { account: Account }) {
   const [approval, setApproval] = useState(account.approval);
   const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
+  const [eventOwner, setEventOwner] = useState(account.event_owner);
+  const [most, setMost] = useState(String(account.endpoints_per_owner ?? ''));
   const [debtor, setDebtor] = useState(() => typedDebtor(account));
   const [originator, setOriginator] = useState(() => typedOriginator(account));
   const [tax, setTax] = useState(() => typedTax(account));
   const [invoicing, setInvoicing] = useState(() => typedInvoicing(account));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
+  const isMostGood = /^([1-9]\d{0,4})?$/.test(most);
   const isHoldGood = /^\d{1,4}$/.test(hold);
   const isGood =
-    minimumPayout !== null && paymentLimit !== null && isHoldGood && isWaitGood && isInvoicingGood(invoicing);
+    minimumPayout !== null &&
+    paymentLimit !== null &&
+    [isHoldGood, isWaitGood, isMostGood, isInvoicingGood(invoicing)].every(Boolean);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
   const save = (event: FormEvent) => {
     event.preventDefault();
@@ -87,6 +92,8 @@ function AccountForm({ account }: { account: Account }) {
       tax_profile: taxFrom(tax),
       invoicing: invoicingFrom(invoicing),
       portal_origins: origins.split(/\s+/).filter(Boolean),
+      event_owner: eventOwner,
+      endpoints_per_owner: most === '' ? null : Number(most),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
   };
@@ -145,6 +152,21 @@ function AccountForm({ account }: { account: Account }) {
         <TaxFields typed={tax} onChange={setTax} />
         <InvoicingFields typed={invoicing} onChange={setInvoicing} />
         <Card title={texts.portals}>
+          <SelectField
+            label={texts.eventOwner}
+            hint={texts.eventOwnerHint}
+            value={eventOwner}
+            options={optionsOf(['optional', 'required'], texts.eventOwners)}
+            onChange={setEventOwner}
+          />
+          <TextField
+            label={texts.mostPerOwner}
+            hint={texts.mostPerOwnerHint}
+            value={most}
+            onChange={setMost}
+            problem={isMostGood ? null : texts.badMost}
+            isOptional
+          />
           <TextArea
             label={texts.origins}
             hint={texts.originsHint}

@@ -29,7 +29,7 @@ export function WholeLog() {
   const navigate = route.useNavigate();
   const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
   const list = useList('listWebhookEvents', {
-    filters: { ...logFilters(search), webhook_endpoint_id: search.endpoint },
+    filters: { ...logFilters(search), webhook_endpoint_id: search.endpoint, owner: search.owner },
     place: search,
     onPlace: change,
     isLive: useLive(),

@@ -11,35 +11,34 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { common } from '../../texts/common.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import { failureRate, milliseconds } from './figures.tsx';
+import type { LogSearch } from './filters.tsx';
 
 const texts = webhooks.charts;
 const SPANS = ['24h', '7d', '30d'] as const;
 type Span = (typeof SPANS)[number];
 
+/** Whose deliveries are counted: those of an endpoint, or of all endpoints of an owner. */
+type Whose =
+  | { readonly endpoint: string; readonly owner?: undefined }
+  | { readonly endpoint?: undefined; readonly owner: string };
+
 const HOUR_MS = 3_600_000;
 const HOURS_OF_WEEK = 168;
 
 /** The query; without `from` it covers 24 hours or 30 days. Rounded to the hour, so that the query stays the same. */
-function queryOf(span: Span, endpoint: string) {
+function queryOf(span: Span, { endpoint, owner }: Whose) {
   const hour = Math.floor(serverNow() / HOUR_MS) * HOUR_MS;
   return {
     webhook_endpoint_id: endpoint,
+    owner,
     interval: span === '30d' ? 'day' : 'hour',
     from: span === '7d' ? new Date(hour - (HOURS_OF_WEEK - 1) * HOUR_MS).toISOString() : undefined,
   } as const;
 }
 
-/** Deliveries of an endpoint over time: counts by outcome, duration of attempts, responses. */
-export function Charts({
-  endpoint,
-  span,
-  onSpan,
-}: {
-  endpoint: string;
-  span: Span;
-  onSpan: (span: Span) => void;
-}) {
-  const query = queryOf(span, endpoint);
+/** Deliveries of an endpoint, or of an owner, over time: counts by outcome, duration of attempts, responses. */
+export function Charts({ of, span, onSpan }: { of: Whose; span: Span; onSpan: (span: Span) => void }) {
+  const query = queryOf(span, of);
   const options = { isLive: true, keepsPrevious: true };
   const { data, error, refetch } = useRead('getDeliveryAnalytics', { query }, options);
   return (
@@ -50,19 +49,19 @@ export function Charts({
       {error ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : (
-        <Drawn endpoint={endpoint} data={data} empty={texts.empty} />
+        <Drawn of={of} data={data} empty={texts.empty} />
       )}
     </>
   );
 }
 
 interface DrawnProps {
-  readonly endpoint: string;
+  readonly of: Whose;
   readonly data: DeliveryAnalytics | undefined;
   readonly empty: string;
 }
 
-function Drawn({ endpoint, data, empty }: DrawnProps) {
+function Drawn({ of: whose, data, empty }: DrawnProps) {
   const zone = clock.use() === 'utc' ? 'UTC' : undefined;
   const buckets = data?.buckets ?? [];
   const isDay = data?.interval === 'day';
@@ -71,13 +70,9 @@ function Drawn({ endpoint, data, empty }: DrawnProps) {
     buckets.map(({ starts_at }) => intervalName(starts_at, data.interval, isDay ? data.time_zone : zone));
   const of = (value: (bucket: DeliveryBucket) => number | null) => buckets.map(value);
   const rows = (status: 'failed' | 'delivered') => (index: number, figure: string) => (
-    <Link
-      to="/webhooks/$id"
-      params={{ id: endpoint }}
-      search={{ status, ...spanAt(buckets, index, data?.to) }}
-    >
+    <LogLink of={whose} search={{ status, ...spanAt(buckets, index, data?.to) }}>
       {figure}
-    </Link>
+    </LogLink>
   );
   const { delivered, failed, waiting } = texts.series;
   return (
@@ -154,6 +149,19 @@ function Drawn({ endpoint, data, empty }: DrawnProps) {
         />
       </Card>
     </>
+  );
+}
+
+/** A link to the log with filters. */
+function LogLink({ of, search, children }: { of: Whose; search: LogSearch; children: string }) {
+  return of.endpoint === undefined ? (
+    <Link to="/webhooks/log" search={{ ...search, owner: of.owner }}>
+      {children}
+    </Link>
+  ) : (
+    <Link to="/webhooks/$id" params={{ id: of.endpoint }} search={search}>
+      {children}
+    </Link>
   );
 }
 

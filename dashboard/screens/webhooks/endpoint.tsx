@@ -110,7 +110,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
       {view === 'portals' && portal === null && <PortalLinks endpoint={endpoint} />}
       {view === 'charts' && (
         <Charts
-          endpoint={id}
+          of={{ endpoint: id }}
           span={search.span ?? '24h'}
           onSpan={(span) => void navigate({ search: { view, span } })}
         />

@@ -22,6 +22,7 @@ interface LogFilters {
   readonly id?: string | undefined;
   readonly own?: string | undefined;
   readonly endpoint?: string | undefined;
+  readonly owner?: string | undefined;
   readonly from?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -42,6 +43,7 @@ const NONE: Readonly<Record<keyof LogFilters, undefined>> = {
   id: undefined,
   own: undefined,
   endpoint: undefined,
+  owner: undefined,
   from: undefined,
   until: undefined,
 };
@@ -50,7 +52,7 @@ const NAMES = Object.keys(NONE) as (keyof LogFilters)[];
 /** Whether any filter of the log is set. */
 const isFiltered = (search: LogSearch): boolean => NAMES.some((name) => search[name] !== undefined);
 
-/** The filters of the API for a log; `endpoint` is a filter of the log of all endpoints. */
+/** The filters of the API for a log; `endpoint` and `owner` are filters of the log of all endpoints. */
 export function logFilters(search: LogSearch) {
   const { status, type, answer, code, error, id, own, from, until } = search;
   return {
@@ -73,8 +75,8 @@ interface FiltersProps {
 
 /** The filters of a log; rarely used ones are shown on demand, or when one of them is set. */
 export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
-  const { status, answer, code, type, error, id, own, endpoint, from, until } = search;
-  const isMoreUsed = [code, error, id, own, endpoint, from, until].some((each) => each !== undefined);
+  const { status, answer, code, type, error, id, own, endpoint, owner, from, until } = search;
+  const isMoreUsed = [code, error, id, own, endpoint, owner, from, until].some((each) => each !== undefined);
   const [isMore, setMore] = useState(isMoreUsed);
   return (
     <FoldedFilters
@@ -87,7 +89,7 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
           onChange={(value) => onFilter({ status: value })}
         />
       }
-      set={setIn({ answer, code, type, error, id, own, endpoint, from, until })}
+      set={setIn({ answer, code, type, error, id, own, endpoint, owner, from, until })}
     >
       <FilterSelect
         label={texts.answer}
@@ -118,7 +120,7 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
 }
 
 function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
-  const { code, error, id, own, from, until } = search;
+  const { code, error, id, own, owner, from, until } = search;
   const errors = new Set([...Object.keys(webhooks.errors), ...(error ? [error] : [])]);
   return (
     <div className="filters more-filters">
@@ -129,7 +131,16 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
         options={[...[...errors].map((value) => ({ value, label: value }))]}
         onChange={(value) => onFilter({ error: value })}
       />
-      {isOfAll && <EndpointFilter search={search} onFilter={onFilter} />}
+      {isOfAll && (
+        <>
+          <EndpointFilter search={search} onFilter={onFilter} />
+          <SearchField
+            label={texts.ownerFilter}
+            value={owner ?? ''}
+            onChange={(text) => onFilter({ owner: text.trim() || undefined })}
+          />
+        </>
+      )}
       <SearchField
         label={texts.codeFilter}
         value={code === undefined ? '' : String(code)}

@@ -5,7 +5,7 @@ import { useMay, usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { FilterSelect } from '../../parts/field.tsx';
+import { FilterSelect, SearchField } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -15,6 +15,7 @@ import { type Column, rowLink } from '../../parts/table.tsx';
 import { Path, Prose, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
+import { Charts } from './charts.tsx';
 import { CreateEndpoint } from './create.tsx';
 import { FailingEndpoints } from './failing.tsx';
 import { DayFailureRate, DayLatency, DaySparkline } from './figures.tsx';
@@ -27,12 +28,13 @@ const route = getRouteApi('/webhooks');
 const COLUMNS: readonly Column<WebhookEndpoint>[] = [
   {
     title: texts.url,
-    cell: ({ id, url, description }) => (
+    cell: ({ id, url, description, owner }) => (
       <>
         <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
           <Path>{url}</Path>
         </Link>
         {description && <span className="second">{description}</span>}
+        {owner && <span className="second">{texts.ofOwner(owner)}</span>}
       </>
     ),
   },
@@ -101,7 +103,7 @@ export function EndpointList() {
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listWebhookEndpoints', {
-    filters: { status: search.status },
+    filters: { status: search.status, owner: search.owner },
     place: search,
     onPlace: change,
   });
@@ -134,6 +136,13 @@ export function EndpointList() {
           ]}
           onChange={(status) => change({ status })}
         />
+        {portal === null && (
+          <SearchField
+            label={texts.owner}
+            value={search.owner ?? ''}
+            onChange={(text) => change({ owner: text.trim() || undefined })}
+          />
+        )}
       </div>
       <Listing
         {...list}
@@ -143,7 +152,10 @@ export function EndpointList() {
         isMarked={({ first_failure_at, status }) => status === 'enabled' && first_failure_at !== null}
         empty={
           list.isFiltered ? (
-            <NoMatch title={texts.empty.filtered} onClear={() => change({ status: undefined })} />
+            <NoMatch
+              title={texts.empty.filtered}
+              onClear={() => change({ status: undefined, owner: undefined })}
+            />
           ) : (
             <Empty icon="webhooks" title={texts.empty.title} actions={primary}>
               <p>{portal === null ? texts.empty.lead : texts.empty.portalLead}</p>
@@ -156,6 +168,16 @@ export function EndpointList() {
           )
         }
       />
+      {search.owner !== undefined && portal === null && (
+        <>
+          <h2>{texts.chartsOf(search.owner)}</h2>
+          <Charts
+            of={{ owner: search.owner }}
+            span={search.span ?? '24h'}
+            onSpan={(span) => void navigate({ search: { ...search, span } })}
+          />
+        </>
+      )}
       {isMaking && (
         <CreateEndpoint
           onClose={() => setMaking(false)}

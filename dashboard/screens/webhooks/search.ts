@@ -23,12 +23,19 @@ const LOG = {
 export const LINK_STATUSES = ['unused', 'open', 'ended', 'expired', 'revoked'] as const;
 
 // The search parameters of these screens; the dashboard and the portal each have their own routes.
-export const listSearch = searchOf({ page: number, status: oneOf(['enabled', 'disabled']) });
-export const logSearch = searchOf({ ...LOG, endpoint: text });
+const SPAN = oneOf(['24h', '7d', '30d']);
+
+export const listSearch = searchOf({
+  page: number,
+  status: oneOf(['enabled', 'disabled']),
+  owner: text,
+  span: SPAN,
+});
+export const logSearch = searchOf({ ...LOG, endpoint: text, owner: text });
 export const endpointSearch = searchOf({
   ...LOG,
   view: oneOf(['log', 'charts', 'recoveries', 'portals', 'settings']),
-  span: oneOf(['24h', '7d', '30d']),
+  span: SPAN,
   // for the portal links
   link: oneOf(LINK_STATUSES),
   of: oneOf(['owner']),

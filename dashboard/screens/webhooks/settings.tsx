@@ -39,16 +39,20 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-/** The fields that the caller can set. */
-function useFields(): FormFields {
+/** The fields that the caller can set. An endpoint that has an owner keeps it. */
+function useFields({ owner }: Pick<WebhookEndpoint, 'owner'>): FormFields {
   const portal = usePortal();
   const all: [string, FormField][] = Object.entries(ENDPOINT_FIELDS);
-  return Object.fromEntries(all.filter(([, { isOfPortal }]) => portal === null || isOfPortal));
+  return Object.fromEntries(
+    all.filter(
+      ([name, { isOfPortal }]) => (portal === null || isOfPortal) && (name !== 'owner' || owner === null),
+    ),
+  );
 }
 
 function Seen({ endpoint }: { endpoint: WebhookEndpoint }) {
   const { event_types, batch, headers } = endpoint;
-  const fields = useFields();
+  const fields = useFields({ owner: null });
   return (
     <Card>
       <Facts
@@ -66,8 +70,9 @@ function Seen({ endpoint }: { endpoint: WebhookEndpoint }) {
 const originOf = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()).origin : null);
 
 function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const portal = usePortal();
   const saving = useWrite('changeWebhookEndpoint');
-  const form = { fields: useFields(), currency: '' };
+  const form = { fields: useFields(endpoint), currency: '' };
   const [url, setUrl] = useState(endpoint.url);
   const [values, setValues] = useState(() => typedOf(form, endpoint));
   const [batch, setBatch] = useState(() => batchText(endpoint.batch));
@@ -99,6 +104,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
     <form onSubmit={save}>
       <Card>
         <TextField label={texts.fields.url} hint={texts.fields.urlHint} value={url} onChange={setUrl} />
+        {endpoint.owner !== null && portal === null && <Facts rows={[[texts.owner, endpoint.owner]]} />}
         <FieldInputs {...form} values={values} onChange={setValues} hasFocus={false} />
         <BatchFields text={batch} onChange={setBatch} />
         <TypesField types={types} onChange={setTypes} />

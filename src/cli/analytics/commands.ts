@@ -22,6 +22,10 @@ interface SpanOptions {
   readonly to?: string;
 }
 
+interface DeliveryOptions extends SpanOptions {
+  readonly owner?: string;
+}
+
 interface CommissionOptions extends SpanOptions {
   readonly currency?: string;
   readonly program?: string;
@@ -35,6 +39,7 @@ attempts in milliseconds, accurate to 9 %. Intervals without activity are left o
 
 Examples:
   $ payhook analytics deliveries
+  $ payhook analytics deliveries --owner customer-7 --interval day
   $ payhook analytics deliveries https://shop.example.com/payhook --interval minute --from 2026-09-01T08:00:00Z --to 2026-09-01T09:00:00Z
 `;
 const COMMISSIONS_HELP = `
@@ -65,9 +70,10 @@ export function addAnalytics(analytics: Command, cli: Cli): void {
     .option('--interval <interval>', 'minute, hour or day; default hour')
     .option('--from <when>', 'from the interval that contains it: a day such as 2026-09-01, or an instant')
     .option('--to <when>', 'to the interval that contains it, inclusive; default now')
+    .option('--owner <owner>', 'only the endpoints of this owner, including deleted ones')
     .option('--json', 'print the series (DeliveryAnalytics)')
     .addHelpText('after', DELIVERIES_HELP)
-    .action((reference: string | undefined, options: SpanOptions) =>
+    .action((reference: string | undefined, options: DeliveryOptions) =>
       cli.run(() => deliveries(cli, reference, options)),
     );
 }
@@ -113,7 +119,7 @@ function commissionTable({ series }: CommissionAnalytics, { paint }: Terminal): 
 async function deliveries(
   { terminal, account }: Cli,
   reference: string | undefined,
-  options: SpanOptions,
+  options: DeliveryOptions,
 ): Promise<undefined> {
   const series = await withClient({ terminal, account }, async (client) =>
     client.analytics.deliveries({

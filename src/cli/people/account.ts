@@ -4,7 +4,7 @@ import { describeMinimums, readCurrency, readMinimums } from '../command/amounts
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
-import { readDestinationWait, readHoldDays } from '../command/numbers.ts';
+import { readDestinationWait, readHoldDays, readInteger } from '../command/numbers.ts';
 import { withClient } from '../command/session.ts';
 import { factLines } from '../terminal/facts.ts';
 import { count } from '../terminal/money.ts';
@@ -20,6 +20,8 @@ interface Settings {
   readonly timeZone?: string;
   readonly paypalLimit?: string;
   readonly portalOrigins?: string;
+  readonly eventOwner?: 'optional' | 'required';
+  readonly endpointsPerOwner?: string;
   readonly approval?: 'none' | 'second_person';
   readonly destinationWait?: string;
   readonly debtor?: string;
@@ -50,6 +52,7 @@ Examples:
   $ payhook account change --paypal-limit usd=60000.00
   $ payhook account change --debtor '{"name": "Shop Ltd", "iban": "DE02 1203 0000 0000 2020 51"}'
   $ payhook account change --portal-origins https://shop.example.com
+  $ payhook account change --event-owner required --endpoints-per-owner 5
   $ payhook account change --approval second_person
   $ payhook account change --destination-wait 48
 `;
@@ -74,6 +77,13 @@ export function addAccount(group: Command, cli: Cli): void {
       '--portal-origins <list>',
       'origins of your pages that may show a portal in a frame, separated by commas; none removes them',
     )
+    .addOption(
+      new Option('--event-owner <rule>', 'whether events that you publish must name an owner').choices([
+        'optional',
+        'required',
+      ]),
+    )
+    .option('--endpoints-per-owner <number>', 'the most webhook endpoints of an owner; none = the default')
     .addOption(
       new Option('--approval <rule>', 'whether a second person approves payouts').choices([
         'none',
@@ -109,7 +119,8 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 
 function readSettings(settings: Settings): ChangeAccountBody {
   const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
-  const { destinationWait, debtor, originator, taxProfile, invoicing } = settings;
+  const { destinationWait, debtor, originator, taxProfile, invoicing, eventOwner, endpointsPerOwner } =
+    settings;
   if (Object.values({ ...settings, json: undefined }).every((setting) => setting === undefined)) {
     throw new UsageError('nothing to change: payhook account change --help lists the options');
   }
@@ -121,6 +132,8 @@ function readSettings(settings: Settings): ChangeAccountBody {
     time_zone: timeZone,
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
+    event_owner: eventOwner,
+    endpoints_per_owner: readMost(endpointsPerOwner),
     approval,
     destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
     debtor: readObject<Given<'debtor'>>('--debtor', debtor),
@@ -128,6 +141,12 @@ function readSettings(settings: Settings): ChangeAccountBody {
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
     invoicing: readObject<Given<'invoicing'>>('--invoicing', invoicing),
   };
+}
+
+/** A number, or `none`. */
+function readMost(text: string | undefined): number | null | undefined {
+  if (text === undefined || text === 'none') return text === 'none' ? null : undefined;
+  return readInteger('--endpoints-per-owner', text, { from: 1, to: 100_000 });
 }
 
 type Given<Field extends keyof ChangeAccountBody> = NonNullable<ChangeAccountBody[Field]>;
@@ -146,6 +165,8 @@ function describe(account: Account, { paint }: Terminal): string {
     ['Time zone', account.time_zone],
     ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
     ['Portal origins', account.portal_origins.map(printable).join(', ') || 'none'],
+    ['Event owner', account.event_owner],
+    ['Endpoints per owner', String(account.endpoints_per_owner ?? 'not limited, ten in a portal')],
     ['Approval', account.approval === 'none' ? 'none' : 'by a second person'],
     [
       'Changed destinations',

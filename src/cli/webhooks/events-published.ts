@@ -12,6 +12,7 @@ import { block, deliveryLine } from './view.ts';
 interface EventFilters extends ListOptions {
   readonly type?: string;
   readonly externalId?: string;
+  readonly owner?: string;
   readonly since?: string;
   readonly before?: string;
 }
@@ -20,6 +21,7 @@ const PAYLOAD_LINES = 40;
 
 const REASONS: Readonly<Record<PublishedEventWhole['not_sent_to'][number]['reason'], string>> = {
   filtered: 'its filter did not match',
+  other_owner: 'the event was for another owner',
   made_later: 'the endpoint was created later',
   not_addressed: 'the event was for another endpoint',
   not_subscribed: 'it does not receive this type',
@@ -34,6 +36,7 @@ export function addPublished(events: Command, cli: Cli): void {
       .description('list published events, newest first')
       .option('--type <type>', 'a type such as payout.paid, or a prefix such as payout.*')
       .option('--external-id <id>', 'the id you gave it')
+      .option('--owner <owner>', 'only events that were published for this owner')
       .option('--since <when>', 'at this time or later: a day such as 2026-09-01, or an instant')
       .option('--before <when>', 'earlier'),
     { nouns: 'events', sort: 'id, created_at' },
@@ -97,6 +100,7 @@ function describe(event: PublishedEventWhole, terminal: Terminal): string {
   return [
     `${paint.strong(event.id)}  ${printable(event.type)}${own}\n`,
     `Published ${exactTime(event.created_at)} (UTC): ${fateOf(event)}\n`,
+    event.owner === null ? '' : `For the endpoints of ${printable(event.owner)}\n`,
     event.ordering_key === null ? '' : `Ordering key ${printable(event.ordering_key)}\n`,
     `\n${paint.strong('Payload')}\n${block(JSON.stringify(event.payload, null, 2), PAYLOAD_LINES)}`,
     event.sent_to.length === 0 ? '' : `\n${paint.strong('Sent to')}\n`,

@@ -14,16 +14,19 @@ interface PublishOptions {
   readonly dataFile?: string;
   readonly externalId?: string;
   readonly orderingKey?: string;
+  readonly owner?: string;
 }
 
 const HELP = `
-Prints the id of the event, which receivers see as webhook-id. It is sent to every endpoint that receives its type. data is a JSON
+Prints the id of the event, which receivers see as webhook-id. It is sent to every endpoint that receives its type; with --owner, only to
+the endpoints of that owner. data is a JSON
 object, {} without --data, and is passed on unchanged. Types that begin with payout., commission., commissions., affiliate. or
 webhook_endpoint. are reserved for Payhook and refused.
 
 Examples:
   $ payhook events publish order.created --data '{"order_id":"order-1042"}' --external-id order-1042-created
   $ payhook events publish order.shipped --data-file order.json --ordering-key order:7
+  $ payhook events publish order.created --owner customer-7 --data '{"order_id":"order-1042"}'
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
@@ -37,6 +40,7 @@ export function addEvents(events: Command, cli: Cli): void {
     .option('--data-file <file>', 'the data in a file; - is standard input')
     .option('--external-id <id>', 'your own id; an event with the same id is not sent twice')
     .option('--ordering-key <key>', 'ordered endpoints receive events with the same key one after another')
+    .option('--owner <owner>', 'send it only to the endpoints of this owner')
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
@@ -49,13 +53,13 @@ export function addEvents(events: Command, cli: Cli): void {
 async function publish(
   { terminal, account }: Cli,
   type: string,
-  { data, dataFile, externalId, orderingKey }: PublishOptions,
+  { data, dataFile, externalId, orderingKey, owner }: PublishOptions,
 ): Promise<undefined> {
   if (data !== undefined && dataFile !== undefined)
     throw new UsageError('give --data or --data-file, not both');
   const dataText = await readData(data, dataFile);
   const event = await withClient({ terminal, account }, (client) =>
-    client.events.publish({ type, dataText, external_id: externalId, ordering_key: orderingKey }),
+    client.events.publish({ type, dataText, external_id: externalId, ordering_key: orderingKey, owner }),
   );
   terminal.result(event, () => `${event.id}\n`);
 }

@@ -36,6 +36,19 @@ const destinationWait = Type.Integer({
     'lower it',
 });
 
+const eventOwner = Type.Enum(['optional', 'required'], {
+  title: 'EventOwnerRule',
+  description:
+    'required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every recipient by mistake',
+});
+const endpointsPerOwner = nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    description: 'the most webhook endpoints of an owner; null = ten in a portal, no limit otherwise',
+  }),
+);
+
 const origins = (origin: TString) =>
   Type.Array(origin, {
     maxItems: 20,
@@ -131,6 +144,8 @@ export const account = strict(
     time_zone: timeZone,
     paypal_payment_limit: paypalLimit,
     portal_origins: origins(Type.String(origin)),
+    event_owner: eventOwner,
+    endpoints_per_owner: endpointsPerOwner,
     approval,
     destination_wait_hours: destinationWait,
     debtor: nullable(debtor),
@@ -155,6 +170,8 @@ export const record = columnsOf(account, {
   time_zone: 'a.time_zone',
   paypal_payment_limit: 'a.paypal_payment_limit',
   portal_origins: 'a.portal_origins',
+  event_owner: 'a.event_owner',
+  endpoints_per_owner: 'a.endpoints_per_owner',
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
@@ -175,6 +192,8 @@ export const accountChange = strict({
   time_zone: Type.Optional(Type.String({ ...timeZone, minLength: 1, maxLength: 100 })),
   paypal_payment_limit: Type.Optional(paypalLimit),
   portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
+  event_owner: Type.Optional(eventOwner),
+  endpoints_per_owner: Type.Optional(endpointsPerOwner),
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),
   debtor: Type.Optional(nullable(debtorInput)),

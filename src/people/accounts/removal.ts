@@ -69,6 +69,7 @@ const LOG = [
   'deliveries',
   'events',
   'event_keys',
+  'event_owners',
   'delivery_count_deltas',
   'delivery_counts',
   'attempt_counts',

@@ -142,6 +142,8 @@ export async function changeAccount(
       'time_zone',
       'paypal_payment_limit',
       'portal_origins',
+      'event_owner',
+      'endpoints_per_owner',
       'approval',
       'destination_wait_hours',
       'debtor',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { momentInQuery, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { identifier, momentInQuery, nullable, strict, timestamp } from '../../contract/schemas.ts';
 
 export const INTERVALS = ['minute', 'hour', 'day'] as const;
 export type Interval = (typeof INTERVALS)[number];
@@ -22,6 +22,11 @@ export const deliveryAnalyticsQuery = strict({
       examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
     }),
   ),
+  owner: Type.Optional({
+    ...identifier,
+    description: 'only deliveries to the endpoints of this owner, including deleted ones',
+    examples: ['customer-7'],
+  }),
 });
 
 const count = Type.Integer({ minimum: 0 });
@@ -58,6 +63,7 @@ export const deliveryAnalytics = strict(
     from: { ...timestamp, description: 'the beginning of the first bucket' },
     to: { ...timestamp, description: 'the end of the last bucket, exclusive' },
     webhook_endpoint_id: nullable(Type.String({ description: 'as requested; null = all endpoints' })),
+    owner: nullable(Type.String({ description: 'as requested; null = all owners' })),
     buckets: Type.Array(bucket, { description: 'every interval, including empty ones' }),
     totals: sums,
   },

@@ -8,7 +8,7 @@ import { formatInstant, INSTANT_OR_DAY_RULE, parseDay, parseInstantOrDay } from 
 import { dayOf, dayStart } from '../../kernel/zones.ts';
 import { readDeliverySeries } from '../../outbox/series.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { failedAtDeleted } from '../log/list.ts';
+import { endpointsOf, failedAtDeleted } from '../log/list.ts';
 import { summarize } from './histogram.ts';
 import type { DeliveryAnalytics, DeliverySums, Interval } from './record.ts';
 
@@ -26,20 +26,24 @@ export interface SeriesQuery {
   readonly from?: string;
   readonly to?: string;
   readonly webhook_endpoint_id?: string;
+  readonly owner?: string;
 }
 
-/** Events published, delivered and attempted by minute, hour or day, for all endpoints or one. Throws `invalid_query`. */
+/** Events published, delivered and attempted by minute, hour or day, for all endpoints, one, or those of an owner. Throws `invalid_query`. */
 export async function getDeliveryAnalytics(
   db: Reader,
   account: AccountId,
   query: SeriesQuery,
 ): Promise<Json<DeliveryAnalytics>> {
-  const { interval = 'hour', webhook_endpoint_id: id } = query;
+  const { interval = 'hour', webhook_endpoint_id: id, owner } = query;
   const zone = await zoneOf(db, account);
   const edges = edgesOf(interval, query, { zone, now: await readNow(db) });
   const endpoint = id === undefined ? undefined : uuidOf('we', id);
   if (endpoint === null) throw refuse('webhook_endpoint_id must be an id that begins with we_');
-  const scope = { account, endpoint };
+  const scope = {
+    account,
+    endpoint: owner === undefined ? endpoint : await endpointsOf(db, account, { owner, only: endpoint }),
+  };
   const series = await readDeliverySeries(db, { ...scope, edges, uncounted: failedAtDeleted(scope) });
   const sums = new Map(series.map((sum) => [sum.bucket, sum]));
   const buckets = edges.slice(0, -1).map((at, index) => {
@@ -53,6 +57,7 @@ export async function getDeliveryAnalytics(
     from: formatInstant(edges[0] ?? 0),
     to: formatInstant(edges.at(-1) ?? 0),
     webhook_endpoint_id: endpoint === undefined ? null : idOf('we', endpoint),
+    owner: owner ?? null,
     buckets,
     totals: sumOf(series),
   };

@@ -84,7 +84,7 @@ export const ENDPOINT_FIELDS = {
     input: nullable(identifier),
     type: 'text',
     label: 'Owner',
-    help: 'your name for the recipient, for lists and portals: a portal can show all endpoints of an owner',
+    help: 'your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint that has an owner keeps it',
     example: 'shop-7',
     option: '--owner <name>',
     stored: (owner: string | null) => ({ owner }),

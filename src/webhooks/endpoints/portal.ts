@@ -44,8 +44,6 @@ export async function checkReach(
 
 /** The fields that only the account sets. */
 const OF_THE_ACCOUNT = namesOf(ENDPOINT_FIELDS, ({ isOfPortal }) => !isOfPortal);
-/** The most endpoints that an owner creates: all owners share the maximum of the account. */
-const MOST_OF_OWNER = 10;
 
 const notInPortal = (message: string): Failure => fail('not_in_portal', message);
 
@@ -66,15 +64,6 @@ export function creationBy({ portal }: Principal, input: NewEndpoint): NewEndpoi
   const event_types = input.event_types ?? (eventTypes && [...eventTypes]);
   refuseTypesBeyond(event_types, [eventTypes]);
   return { ...input, event_types, owner, filter: filter === null ? null : JSON.parse(filter) };
-}
-
-/** Refuses one endpoint more of the portal's owner than it may have; `count` are those there are. */
-export function checkRoom({ portal }: Principal, count: number): void {
-  if (portal === undefined || count < MOST_OF_OWNER) return;
-  throw fail(
-    'too_many_endpoints',
-    `there are ${MOST_OF_OWNER} webhook endpoints here, which is the maximum: delete one first`,
-  );
 }
 
 /**

@@ -102,7 +102,7 @@ export const change = writeRoute({
     'use the secret there is and the request names none, a new one is made, and the answer shows it.',
   body: endpointChange,
   returns: { 200: changedWebhookEndpoint },
-  errors: ['resource_missing', ...REFUSED_SETTINGS],
+  errors: ['resource_missing', 'endpoint_owner_fixed', 'too_many_endpoints', ...REFUSED_SETTINGS],
   secret: 'secret',
   handle: async ({ tx, body, params, env, ...caller }) => {
     const { json, dropped } = await changeEndpoint(tx, { ...caller, ...env }, params.id, body);

@@ -23,7 +23,8 @@ import { isEventType, lacksAffiliates, needsAffiliates, subscriptionProblem } fr
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
 import { type Columns, columnsOfFields } from './fields.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
-import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
+import { checkOwnerChange, checkRoom } from './owner.ts';
+import { checkChangeBy, checkDeletionBy, creationBy } from './portal.ts';
 import {
   type ChangedWebhookEndpoint,
   type EndpointChange,
@@ -97,7 +98,7 @@ export async function createEndpoint(
   const input = creationBy(principal, asked);
   checkSubscription(principal, input.event_types ?? null);
   const count = await lockAndCount(tx, account, input.owner ?? null);
-  checkRoom(principal, count.ofOwner);
+  checkRoom(principal, count);
   const { mostEndpoints } = caller;
   if (count.all >= mostEndpoints) {
     throw fail(
@@ -134,7 +135,7 @@ export interface ChangedEndpoint {
  * Changes the named fields. Enabling makes everything that was held due. Header values and client credentials are removed
  * when the origin changes, because whoever may change the URL could read what is sent at the new one, and likewise with
  * another proxy that reads along. With a scheme that cannot use the secret there is, a new one is made. Throws as
- * `createEndpoint`.
+ * `createEndpoint`, and `endpoint_owner_fixed`.
  */
 export async function changeEndpoint(
   tx: Tx,
@@ -154,6 +155,7 @@ export async function changeEndpoint(
   if (!principal.scopes.has('affiliates')) {
     checkSubscription(principal, await typesWaiting(tx, account, endpoint));
   }
+  await checkOwnerChange(tx, principal, input, before);
   const { url, ...others } = input;
   // sending the whole record back does not count as choosing a URL
   const isSame = url === before.url && principal.kind !== 'operator';

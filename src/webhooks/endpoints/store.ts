@@ -77,6 +77,7 @@ export interface EndpointRow {
   readonly previous_secret_until: string | null;
   readonly now: string;
   readonly disabled_at: string | null;
+  readonly owner: string | null;
   readonly event_types: string[] | null;
   readonly filter: string | null;
   /** The most events in a request; null = one. */
@@ -87,7 +88,7 @@ const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, egress_sealed, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
-        event_types, filter, batch_events
+        owner, event_types, filter, batch_events
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */
@@ -101,20 +102,24 @@ export function lockEndpoint(tx: Tx, account: AccountId, id: EndpointId): Promis
 }
 
 /**
- * How many live endpoints an account has, and how many of them an owner. Nobody else can create one until the
- * transaction ends.
+ * How many live endpoints an account has, how many of them an owner, and how many an owner may have (null = not set). Nobody
+ * else can create one until the transaction ends.
  */
 export async function lockAndCount(
   tx: Tx,
   account: AccountId,
   owner: string | null,
-): Promise<{ readonly all: number; readonly ofOwner: number }> {
-  await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
-  return oneRow(
+): Promise<{ readonly all: number; readonly ofOwner: number; readonly mostOfOwner: number | null }> {
+  const { most } = await oneRow<{ most: number | null }>(
+    tx,
+    sql`select endpoints_per_owner as most from accounts where id = ${account} for no key update`,
+  );
+  const counts = await oneRow<{ all: number; ofOwner: number }>(
     tx,
     sql`select count(*)::int as all, (count(*) filter (where owner = ${owner}))::int as "ofOwner"
         from webhook_endpoints where account_id = ${account} and deleted_at is null`,
   );
+  return { ...counts, mostOfOwner: most };
 }
 
 /** An id for a new endpoint, and the time. */

@@ -25,8 +25,8 @@ interface Batch {
 /**
  * Publishes all events of a request or none, in a constant number of statements. Ordered endpoints get them in the order
  * of the list. An event that was published before under its `external_id`, or occurs earlier in the list, is returned.
- * Throws `invalid_items` for types and `duplicate_external_id`, which name every bad event; `payload_too_large`, which
- * names one; `resource_missing` if the account no longer exists.
+ * Throws `invalid_items` for types, `event_owner_missing` and `duplicate_external_id`, which name every bad event;
+ * `payload_too_large`, which names one; `resource_missing` if the account no longer exists.
  */
 export async function publishBatch(tx: Tx, batch: Batch): Promise<Json<EventBatch>> {
   const publications = publicationsOf(tx, batch);
@@ -38,6 +38,10 @@ export async function publishBatch(tx: Tx, batch: Batch): Promise<Json<EventBatc
   const fresh = publications.filter((one) => firsts.get(one) === one);
   const results = await publishPlatformEvents(tx, fresh);
   const resultOf = new Map(fresh.map((one, index) => [one, results[index] as Published | Failure]));
+  refuse(
+    publications.map((one) => ownerProblem(resultOf.get(one))),
+    'event_owner_missing',
+  );
   const published = publications.map((one) => {
     const first = firsts.get(one) as Publication;
     const result = resultOf.get(first) as Published | Failure;
@@ -60,6 +64,9 @@ function publicationsOf(tx: Tx, { account, body, json }: Batch): Publication[] {
   }));
 }
 
+const ownerProblem = (result: Published | Failure | undefined): Failure | null =>
+  result instanceof Failure && result.reason === 'event_owner_missing' ? result : null;
+
 /** Maps each event to the first of the list with its `external_id`, or to itself. */
 function firstOfEach(publications: readonly Publication[]): Map<Publication, Publication> {
   const byId = new Map<string, Publication>();
@@ -77,7 +84,7 @@ function firstOfEach(publications: readonly Publication[]): Map<Publication, Pub
 /** Throws if any event of the list is refused. */
 function refuse(
   results: readonly (Published | Failure | null)[],
-  reason: 'invalid_items' | 'duplicate_external_id',
+  reason: 'invalid_items' | 'event_owner_missing' | 'duplicate_external_id',
 ): void {
   const failures = results.filter((result) => result instanceof Failure);
   const gone = failures.find((failure) => failure.reason === 'resource_missing');

@@ -1,5 +1,7 @@
 import sql from 'sql-template-tag';
 import {
+  exactly,
+  type Filter,
   idInstants,
   type ListDefinition,
   type ListQuery,
@@ -21,6 +23,15 @@ import {
   publishedRecordWhole,
 } from './record.ts';
 
+/** Matches the owner that an event was published for. */
+const byOwner: Filter = {
+  ...exactly(''),
+  condition: (value, { account }) =>
+    value === ''
+      ? null
+      : sql`v.id in (select o.event_id from event_owners o where o.account_id = ${account} and o.owner = ${value})`,
+};
+
 export const publishedList: ListDefinition = {
   id: 'v.id',
   sort: { id: 'v.id', created_at: 'v.id' },
@@ -28,6 +39,7 @@ export const publishedList: ListDefinition = {
   filters: {
     type: byType('v.type'),
     external_id: byExternalId('v.id'),
+    owner: byOwner,
     ...idInstants('created_at', 'v.id'),
   },
 };

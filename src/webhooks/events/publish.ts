@@ -35,8 +35,8 @@ export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
 
 /**
  * Publishes events of any platforms' accounts. No two may share both account and `external_id`. Returns, for each, the
- * published event, or why it is refused: `invalid_event_type`, `reserved_event_type`, `duplicate_external_id`. Throws
- * `payload_too_large`.
+ * published event, or why it is refused: `invalid_event_type`, `reserved_event_type`, `duplicate_external_id`,
+ * `event_owner_missing`. Throws `payload_too_large`.
  */
 export async function publishPlatformEvents(
   tx: Tx,
@@ -107,6 +107,7 @@ async function store(
     id: taken.get(one)?.id ?? null,
     body: one.json.text,
     orderingKey: one.body.ordering_key ?? null,
+    owner: one.body.owner ?? null,
     trace: one.trace,
     at: one.at ?? '',
   }));
@@ -114,12 +115,13 @@ async function store(
 }
 
 /** Equal content has an equal hash: the order of keys does not matter, but every digit of a number does. */
-export function contentHash({ body: { type, data, ordering_key: key }, json }: Publication): Buffer {
+export function contentHash({ body: { type, data, ordering_key: key, owner }, json }: Publication): Buffer {
+  const content = [type, data, ...(key === undefined && owner === undefined ? [] : [key])];
   return createHash('sha256')
     .update(
       json.roundedNumbers.length > 0
         ? json.canonical()
-        : sortedJson(key === undefined ? [type, data] : [type, data, key]),
+        : sortedJson(owner === undefined ? content : [...content, owner]),
     )
     .digest();
 }

@@ -39,6 +39,11 @@ export const newEvent = strict(
       description: 'ordered endpoints get the events of a key one at a time, in the order of publishing',
       examples: ['order:7'],
     }),
+    owner: Type.Optional({
+      ...identifier,
+      description: 'only the endpoints of this owner get the event; without it all do',
+      examples: ['customer-7'],
+    }),
   },
   { title: 'PublishEventBody' },
 );
@@ -73,6 +78,7 @@ const fields = {
   ordering_key: nullable(
     Type.String({ description: 'ordered endpoints get the events of a key one at a time' }),
   ),
+  owner: nullable(Type.String({ description: 'only the endpoints of this owner get it; null = all' })),
   created_at: timestamp,
   deliveries: strict(
     {
@@ -96,7 +102,14 @@ export type PublishedEvent = Static<typeof publishedEvent>;
 /** The maximum length of each list of endpoints. */
 const MOST_LISTED = 100;
 
-const REASONS = ['filtered', 'made_later', 'not_addressed', 'not_subscribed', 'subscribed_later'] as const;
+const REASONS = [
+  'filtered',
+  'made_later',
+  'other_owner',
+  'not_addressed',
+  'not_subscribed',
+  'subscribed_later',
+] as const;
 const notSent = strict(
   {
     webhook_endpoint_id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
@@ -105,7 +118,7 @@ const notSent = strict(
       title: 'NotSentReason',
       description:
         'filtered: its filter did not match when the event was published. made_later: the endpoint was created after the ' +
-        'event. not_addressed: the event was for one endpoint only, or reports that this one was disabled. ' +
+        'event. other_owner: the event was for the endpoints of another owner. not_addressed: the event was for one endpoint only, or reports that this one was disabled. ' +
         'not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the ' +
         'type now, but did not then, or its record was dropped with its week of the log',
     }),
@@ -136,6 +149,8 @@ const deliveries = sql`(
            coalesce(cardinality(v.filtered), 0) as filtered
     from (select ${raw(shownStatus)} as status from deliveries d ${endpointJoin}
           where d.account_id = v.account_id and d.event_id = v.id) fates) n)`;
+const ownerOf =
+  '(select o.owner from event_owners o where o.account_id = v.account_id and o.event_id = v.id)';
 const columns = {
   id: "public_id('evt', v.id)",
   object: "'published_event'",
@@ -143,6 +158,7 @@ const columns = {
   external_id:
     '(select k.external_id from event_keys k where k.event_id = v.id and k.account_id = v.account_id)',
   ordering_key: 'v.ordering_key',
+  owner: ownerOf,
   created_at: 'iso(id_time(v.id))',
   deliveries,
 };
@@ -154,6 +170,7 @@ const names = `public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'`;
 const reason = `case
   when e.id = any(v.filtered) then 'filtered'
   when id_time(e.id) > id_time(v.id) then 'made_later'
+  when e.owner is distinct from coalesce(${ownerOf}, e.owner) then 'other_owner'
   when v.type = 'webhook_endpoint.test' or v.payload::json ->> 'is_test' = 'true' or (v.type = 'webhook_endpoint.disabled' and ${names}) then 'not_addressed'
   when e.event_types is null or exists (
     select from unnest(e.event_types) wanted

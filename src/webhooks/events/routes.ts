@@ -50,7 +50,7 @@ export const publish = batchRoute({
   needs: 'own',
   summary: 'Publish an event of your own',
   description:
-    'Delivers the event to the endpoints that subscribe to its type. Sending it again under the same `external_id` returns ' +
+    'Delivers the event to the endpoints that subscribe to its type, or to those of one `owner`. Sending it again under the same `external_id` returns ' +
     '200 with the stored event. Types that begin with one of our own prefixes are refused.',
   bodyLimit: 2 * MAX_PAYLOAD_BYTES,
   passesOn: 'data',
@@ -61,6 +61,7 @@ export const publish = batchRoute({
     'invalid_event_type',
     'reserved_event_type',
     'duplicate_external_id',
+    'event_owner_missing',
     'payload_too_large',
     'too_much_to_search',
     'resource_missing',
@@ -98,6 +99,7 @@ export const publishMany = writeRoute({
   errors: [
     'invalid_items',
     'duplicate_external_id',
+    'event_owner_missing',
     'payload_too_large',
     'too_much_to_search',
     'resource_missing',

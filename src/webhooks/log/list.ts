@@ -1,6 +1,7 @@
-import sql, { empty, join, type Sql } from 'sql-template-tag';
+import sql, { join, type Sql } from 'sql-template-tag';
 import {
   counting,
+  exactly,
   type Filter,
   idInstants,
   type ListDefinition,
@@ -13,9 +14,9 @@ import {
   spanOf,
 } from '../../contract/lists.ts';
 import { offsetOf } from '../../contract/page-cuts.ts';
-import type { Reader } from '../../db/database.ts';
+import { type Reader, rows } from '../../db/database.ts';
 import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
-import { countedPage, type Kind } from '../../outbox/counts.ts';
+import { countedPage, type Endpoints, type Kind, ofEndpoints } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';
 import { answeredSo, byAnswer, byExternalId, byType, WALKED } from './filters.ts';
 import { endpointJoin, record, type WebhookEvent } from './record.ts';
@@ -40,26 +41,33 @@ export const webhookEventList: ListDefinition = {
   id: 'd.endpoint_id',
   sort,
   mayStopCounting: true,
-  filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
+  filters: {
+    ...filters,
+    webhook_endpoint_id: opaqueId('we', 'd.endpoint_id'),
+    // no condition on rows: it says which endpoints to read
+    owner: { ...exactly('e.owner'), condition: (value) => (value === '' ? null : sql`true`) },
+  },
 };
 
 /** Which log to read, by UUIDs. */
 export interface Scope {
   readonly account: AccountId;
-  /** Undefined = all endpoints of the account. */
-  readonly endpoint: EndpointId | undefined;
+  readonly endpoint: Endpoints;
 }
 
 type Paths = Pick<PageSource<WebhookEvent>, 'ctes' | 'total' | 'find'>;
 
 /** One page of the log of an account, or of one endpoint (UUID). */
-export function listDeliveries(
+export async function listDeliveries(
   db: Reader,
   account: AccountId,
   list: ListQuery,
   endpoint?: EndpointId,
 ): Promise<Page<WebhookEvent>> {
   const filtered = uuidOf('we', list.given.get('webhook_endpoint_id') ?? '') ?? undefined;
+  const owner = list.given.get('owner');
+  const endpoints =
+    owner === undefined ? (endpoint ?? filtered) : await endpointsOf(db, account, { owner, only: filtered });
   const status = list.given.get('status');
   return listPage(db, {
     list,
@@ -70,8 +78,22 @@ export function listDeliveries(
     where: sql`true`,
     record,
     join: endpointJoin,
-    ...pathsOf({ account, endpoint: endpoint ?? filtered }, list),
+    ...pathsOf({ account, endpoint: endpoints }, list),
   });
+}
+
+/** The endpoints (UUIDs) that an owner has or had; of these only one, if it is given. */
+export async function endpointsOf(
+  db: Reader,
+  account: AccountId,
+  { owner, only }: { readonly owner: string; readonly only?: EndpointId | undefined },
+): Promise<EndpointId[]> {
+  const found = await rows<{ id: EndpointId }>(
+    db,
+    sql`select id from webhook_endpoints
+        where account_id = ${account} and owner = ${owner} and id = coalesce(${only ?? null}::uuid, id)`,
+  );
+  return found.map(({ id }) => id);
 }
 
 function pathsOf(scope: Scope, list: ListQuery): Paths {
@@ -131,7 +153,7 @@ function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
 }
 
 const ofScope = ({ account, endpoint }: Scope) =>
-  sql`d.account_id = ${account} ${endpoint === undefined ? empty : sql`and d.endpoint_id = ${endpoint}`}`;
+  sql`d.account_id = ${account} ${ofEndpoints(sql`d.endpoint_id`, endpoint)}`;
 
 // Statuses are literals, because parameters could not use the indexes of rare ones.
 function rowsOf(scope: Scope, kind: Kind, condition: Sql, ended = condition): Sql {
@@ -149,7 +171,7 @@ const over = ({ account, endpoint }: Scope) => sql`
     cross join lateral (
       select * from queue q where q.account_id = e.account_id and q.endpoint_id = e.id offset 0) q
     cross join lateral (${logOf(sql`q`)}) d
-    where e.account_id = ${account} ${endpoint === undefined ? empty : sql`and e.id = ${endpoint}`}
+    where e.account_id = ${account} ${ofEndpoints(sql`e.id`, endpoint)}
       and e.deleted_at is not null and d.status = 'pending')`;
 
 /** A query of their `event_id`. */

@@ -1083,6 +1083,7 @@ class Analytics:
         from_: str | None = None,
         to: str | None = None,
         webhook_endpoint_id: str | None = None,
+        owner: str | None = None,
         **options: Unpack[CallOptions],
     ) -> types.DeliveryAnalytics:
         """Get webhook deliveries over time. By minute, hour or day: published events and the status of
@@ -1093,7 +1094,7 @@ class Analytics:
         return self._calls.record(
             "GET",
             ("/v2/analytics/deliveries",),
-            query={"interval": interval, "from": from_, "to": to, "webhook_endpoint_id": webhook_endpoint_id},
+            query={"interval": interval, "from": from_, "to": to, "webhook_endpoint_id": webhook_endpoint_id, "owner": owner},
             **options,
         )
 
@@ -1847,6 +1848,7 @@ class WebhookEvents:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         webhook_endpoint_id: str | None = None,
+        owner: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Listing[types.WebhookEvent]:
         """List all webhook events. The delivery log of the account: an event has a row for each endpoint
@@ -1855,7 +1857,7 @@ class WebhookEvents:
         return self._calls.listing(
             "GET",
             ("/v2/webhook-events/",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "status": status, "type": type, "event_id": event_id, "external_id": external_id, "response_status": response_status, "response_class": response_class, "error_code": error_code, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "webhook_endpoint_id": webhook_endpoint_id},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "status": status, "type": type, "event_id": event_id, "external_id": external_id, "response_status": response_status, "response_class": response_class, "error_code": error_code, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "webhook_endpoint_id": webhook_endpoint_id, "owner": owner},
             order="id",
             **options,
         )
@@ -1875,6 +1877,7 @@ class Events:
         max_total: int | None = None,
         type: str | None = None,
         external_id: str | None = None,
+        owner: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -1890,15 +1893,15 @@ class Events:
         return self._calls.listing(
             "GET",
             ("/v2/events",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "type": type, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "type": type, "external_id": external_id, "owner": owner, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
             order="id",
             **options,
         )
 
     def publish(self, body: types.PublishEventBody, **options: Unpack[KeyedOptions]) -> types.Event:
-        """Publish an event of your own. Delivers the event to the endpoints that subscribe to its type.
-        Sending it again under the same `external_id` returns 200 with the stored event. Types that
-        begin with one of our own prefixes are refused.
+        """Publish an event of your own. Delivers the event to the endpoints that subscribe to its type, or
+        to those of one `owner`. Sending it again under the same `external_id` returns 200 with the
+        stored event. Types that begin with one of our own prefixes are refused.
         """
         return self._calls.record("POST", ("/v2/events",), body=body, **options)
 

@@ -31,6 +31,12 @@ class Account(TypedDict):
     """Minor units per currency code: the largest single payment PayPal sends."""
     portal_origins: list[str]
     """Origins of your own pages that may show a portal in a frame; https, or http on localhost."""
+    event_owner: EventOwnerRule
+    """required: publishing an event without an `owner` is refused, so that none reaches the endpoints of
+    every recipient by mistake.
+    """
+    endpoints_per_owner: int | None
+    """The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise."""
     approval: ApprovalRule
     """second_person: a payout is paid only after a person who did not create it has approved it. Only a
     signed-in owner, or the operator, may change it back to none.
@@ -708,6 +714,12 @@ class ChangeAccountBody(TypedDict):
     """Minor units per currency code: the largest single payment PayPal sends."""
     portal_origins: NotRequired[list[str]]
     """Origins of your own pages that may show a portal in a frame; https, or http on localhost."""
+    event_owner: NotRequired[EventOwnerRule]
+    """required: publishing an event without an `owner` is refused, so that none reaches the endpoints of
+    every recipient by mistake.
+    """
+    endpoints_per_owner: NotRequired[int | None]
+    """The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise."""
     approval: NotRequired[ApprovalRule]
     """second_person: a payout is paid only after a person who did not create it has approved it. Only a
     signed-in owner, or the operator, may change it back to none.
@@ -824,7 +836,9 @@ class ChangeWebhookEndpointBody(TypedDict):
     description: NotRequired[str | None]
     """A note of yours."""
     owner: NotRequired[str | None]
-    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
+    endpoint that has an owner keeps it.
+    """
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -883,7 +897,9 @@ class ChangedWebhookEndpoint(TypedDict):
     description: str | None
     """A note of yours."""
     owner: str | None
-    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
+    endpoint that has an owner keeps it.
+    """
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
@@ -1629,7 +1645,9 @@ class CreateWebhookEndpointBody(TypedDict):
     description: NotRequired[str | None]
     """A note of yours."""
     owner: NotRequired[str | None]
-    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
+    endpoint that has an owner keeps it.
+    """
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -1744,6 +1762,7 @@ DeliveryAnalytics = TypedDict(
         "from": str,
         "to": str,
         "webhook_endpoint_id": Union[str, None],
+        "owner": Union[str, None],
         "buckets": list["DeliveryBucket"],
         "totals": "DeliverySums",
     },
@@ -1869,6 +1888,8 @@ class EventBatch(TypedDict):
     items: list[EventBatchItemsItem]
     """The results, in the order of the request."""
 
+
+EventOwnerRule = Literal["optional", "required"]
 
 class EventType(TypedDict):
     object: Literal["event_type"]
@@ -2686,7 +2707,9 @@ class NewWebhookEndpoint(TypedDict):
     description: str | None
     """A note of yours."""
     owner: str | None
-    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
+    endpoint that has an owner keeps it.
+    """
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
@@ -2753,13 +2776,14 @@ class NotSent(TypedDict):
     """The current URL of the endpoint."""
     reason: NotSentReason
     """filtered: its filter did not match when the event was published. made_later: the endpoint was
-    created after the event. not_addressed: the event was for one endpoint only, or reports that this
-    one was disabled. not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes
-    to the type now, but did not then, or its record was dropped with its week of the log.
+    created after the event. other_owner: the event was for the endpoints of another owner.
+    not_addressed: the event was for one endpoint only, or reports that this one was disabled.
+    not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the type now,
+    but did not then, or its record was dropped with its week of the log.
     """
 
 
-NotSentReason = Literal["filtered", "made_later", "not_addressed", "not_subscribed", "subscribed_later"]
+NotSentReason = Literal["filtered", "made_later", "other_owner", "not_addressed", "not_subscribed", "subscribed_later"]
 
 class OAuthApplication(TypedDict):
     id: str
@@ -4158,6 +4182,8 @@ class PublishEventBody(TypedDict):
     """Your own id of the record; null if you gave none."""
     ordering_key: NotRequired[str]
     """Ordered endpoints get the events of a key one at a time, in the order of publishing."""
+    owner: NotRequired[str]
+    """Only the endpoints of this owner get the event; without it all do."""
 
 
 class PublishedEvent(TypedDict):
@@ -4171,6 +4197,8 @@ class PublishedEvent(TypedDict):
     """The id under which the platform published it."""
     ordering_key: str | None
     """Ordered endpoints get the events of a key one at a time."""
+    owner: str | None
+    """Only the endpoints of this owner get it; null = all."""
     created_at: str
     """When it was created."""
     deliveries: DeliveryCounts
@@ -4188,6 +4216,8 @@ class PublishedEventWhole(TypedDict):
     """The id under which the platform published it."""
     ordering_key: str | None
     """Ordered endpoints get the events of a key one at a time."""
+    owner: str | None
+    """Only the endpoints of this owner get it; null = all."""
     created_at: str
     """When it was created."""
     deliveries: DeliveryCounts
@@ -5051,7 +5081,9 @@ class WebhookEndpoint(TypedDict):
     description: str | None
     """A note of yours."""
     owner: str | None
-    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
+    endpoint that has an owner keeps it.
+    """
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
