@@ -2,8 +2,8 @@ import sql, { empty, type Sql } from 'sql-template-tag';
 
 /** The parts of the publishing statement that say whom an event is for. */
 export interface Addressing {
-  /** A condition on the account `a` of a record `r`, starting with `and`: it may publish the event. */
-  readonly allowed: Sql;
+  /** A condition on a record `r` and its account `a`: the event is refused, because the account requires an owner. */
+  readonly isRefused: Sql;
   /** The endpoints `e` that an event `v` may be for, to join with it. Types and filters are checked afterwards. */
   readonly endpoints: Sql;
   /** CTEs over `event`, each followed by a comma. */
@@ -13,17 +13,17 @@ export interface Addressing {
 const ALL = sql`join webhook_endpoints e on e.account_id = v.account_id and e.deleted_at is null`;
 
 /** Payhook's own events and test events: they have no owner, and need none. */
-export const OUR_OWN: Addressing = { allowed: empty, endpoints: ALL, ctes: empty };
+export const OUR_OWN: Addressing = { isRefused: sql`false`, endpoints: ALL, ctes: empty };
 
 /** Events of platforms, none of which has an owner. */
-export const NO_OWNER: Addressing = { ...OUR_OWN, allowed: sql` and a.event_owner = 'optional'` };
+export const NO_OWNER: Addressing = { ...OUR_OWN, isRefused: sql`a.event_owner = 'required'` };
 
 /**
  * Some events have an `owner`, a column of the records. Only the endpoints of that owner get them, which an index finds;
  * the others are for every endpoint.
  */
 export const BY_OWNER: Addressing = {
-  allowed: sql` and (a.event_owner = 'optional' or r.owner is not null)`,
+  isRefused: sql`a.event_owner = 'required' and r.owner is null`,
   endpoints: sql`
           cross join lateral (
             select * from webhook_endpoints a where a.account_id = v.account_id and v.owner is null and a.deleted_at is null

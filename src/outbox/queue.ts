@@ -129,44 +129,32 @@ export async function publishForeign(
       ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values}${owners.values})
       with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}${owners.column}, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
+  const refused = new Set<number>();
   const order = hasKeys ? BY_KEY : NO_ORDER;
   const to = hasOwners ? BY_OWNER : NO_OWNER;
   const stored = await storeForeign(tx, records, { traces, order, to }).finally(() => {
     for (const span of spans) span?.end();
   });
-  for (const { place, bytes, payload } of stored) {
-    if (payload === null) continue; // another delivery of the same event
+  for (const { place, is_refused: isRefused, bytes, payload } of stored) {
     const index = Number(place) - 1;
+    if (isRefused) refused.add(index);
+    if (isRefused || payload === null) continue; // another delivery of the same event has no payload
     checkSize(bytes, `${events[index]?.at}data`);
     payloads.set(index, payload);
   }
   measurePublished(tx, payloads.size);
-  const refused = await refusals(tx, payloads.size < events.length ? events : []);
-  return events.map((event, index) => payloads.get(index) ?? refused(event));
+  return events.map(
+    ({ at }, index) =>
+      payloads.get(index) ??
+      (refused.has(index)
+        ? fail('event_owner_missing', `${at}owner is required by the account: name whose endpoints get the event`)
+        : fail('resource_missing', 'no such account')),
+  );
 }
 
 /** A further column of the records; its values are false if no event has one. */
 const optional = (column: Sql, values: readonly (string | null)[] | false) =>
   values === false ? { column: empty, values: empty } : { column, values: sql`, ${[...values]}::text[]` };
-
-/** Why the statement did not store an event: its account requires an owner, or no longer exists. */
-async function refusals(tx: Tx, events: readonly ForeignEvent[]): Promise<(event: ForeignEvent) => Failure> {
-  const known =
-    events.length === 0
-      ? []
-      : await rows<{ id: AccountId }>(
-          tx,
-          sql`select id from accounts where id = any(${events.map(({ account }) => account)}::uuid[])`,
-        );
-  const accounts = new Set(known.map(({ id }) => id));
-  return ({ account, at }) =>
-    accounts.has(account)
-      ? fail(
-          'event_owner_missing',
-          `${at}owner is required by the account: name whose endpoints get the event`,
-        )
-      : fail('resource_missing', 'no such account');
-}
 
 function checkSize(bytes: number, field = 'data'): void {
   if (bytes <= MAX_PAYLOAD_BYTES) return;
@@ -203,6 +191,7 @@ export async function publishTest(tx: Tx, { account, endpoint, type, body }: Tes
 
 interface ForeignRow {
   place: bigint;
+  is_refused: boolean;
   bytes: number;
   payload: Json<SentEvent> | null;
 }
@@ -214,7 +203,7 @@ async function storeForeign(
 ): Promise<ForeignRow[]> {
   // an open offer blocks the claims of this process, so the transaction must not wait for a key
   const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx, traces.length) : null;
-  const returned = sql`place, octet_length(payload) as bytes`;
+  const returned = sql`place, is_refused, octet_length(payload) as bytes`;
   const kind = `${order === BY_KEY ? '_by_key' : ''}${to === BY_OWNER ? '_by_owner' : ''}`;
   if (offer === null) {
     return store(tx, records, sql`${returned}, payload`, { name: `publish_foreign${kind}`, order, to });
@@ -292,16 +281,16 @@ async function store<Row>(
           from (select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
                            '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, '"data":', data, '}') as payload
-          from (select r.*, coalesce(r.given_id, ${newEventId(tx)}) as id from (${records}) r
+          from (select r.*, coalesce(r.given_id, ${newEventId(tx)}) as id, ${to.isRefused} as is_refused from (${records}) r
                 -- events do not reference their account, which may have been deleted since the request was
                 -- authenticated
-                where exists (select from accounts a where a.id = r.account_id${to.allowed})) numbered) composed),
+                join accounts a on a.id = r.account_id) numbered) composed),
         candidate as materialized (
           select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions,
                  e.filter_path is not null and v.only_endpoint is null
                    and not ${matches(sql`v.json`, FILTER_OF_E)} as is_filtered${order.candidate}
           from event v ${to.endpoints}
-          where case when v.only_endpoint is not null then e.id = v.only_endpoint
+          where not v.is_refused and case when v.only_endpoint is not null then e.id = v.only_endpoint
                      else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
                           and e.id is distinct from v.except_endpoint end),
         ${order.ctes}
@@ -311,7 +300,7 @@ async function store<Row>(
           select account_id, id, type, payload, ${traced},
                  case when json is not null then (
             select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end${order.stored}
-          from event),
+          from event where not is_refused),
         ${to.ctes}${lease.ctes}
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)

@@ -137,6 +137,9 @@ describe('an account that requires an owner', () => {
   test('refuses events without one, and nothing of a batch is published', async () => {
     const refused = { type: 'order.created', data: {}, external_id: 'late' };
     expectRefusal(await api.post(EVENTS, refused), 409, 'event_owner_missing', 'owner');
+    // published by one statement, without a transaction around it
+    const plain = { type: 'order.created', data: {} };
+    expectRefusal(await api.post(EVENTS, plain), 409, 'event_owner_missing', 'owner');
     const events = [
       { ...refused, owner: 'ada', external_id: 'x' },
       { type: 'order.paid', data: {} },

@@ -99,7 +99,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/events', { ...event, external_id: 'first' }));
   const [delivery] = (await done(api.get(`/v2/webhook-endpoints/${endpoint}/events`))).data;
   await seedAttempts(world, delivery, [{ status: 500 }, { status: null }]);
-  await done(api.post('/v2/events', { ...event, ordering_key: 'order:1' }));
+  await done(api.post('/v2/events', { ...event, ordering_key: 'order:1', owner: 'customer-7' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`));
   const fields = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
