@@ -152,7 +152,7 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
       const after = { ...others, ...shownOf(made, [field]) };
       expect(done(await api.patch(oneOf(made), sent))).toMatchObject(after);
       expect(await read(made)).toMatchObject(after);
-      if (!field.isNullable || field.name in changedWith) return;
+      if (!field.isNullable || field.name in changedWith || resource.kept?.includes(field.name)) return;
       expect(done(await api.patch(oneOf(made), { [field.name]: null }))).toMatchObject({
         ...others,
         [field.name]: null,
@@ -205,19 +205,18 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
   const filters = OPERATIONS.find(
     ({ method, path }) => method === 'GET' && path === operation.path,
   )?.parameters;
-  const filtered = allBut(Object.keys(required)).filter(({ name: field }) =>
+  // a refund has the currency of its lines, by which test/api/lists finds it
+  const unshown = operation.path === '/v2/affiliates/refunds' ? ['currency'] : [];
+  const filtered = allBut([...Object.keys(required), ...unshown]).filter(({ name: field }) =>
     filters?.some((filter) => filter.name === field),
   );
   if (filtered.length > 0) {
     test.each(filtered)('are found by the filter with their name: $name', async ({ name: field }) => {
       const other = await make('external_id' in required ? { external_id: 'another' } : {});
       const made = await make(examples);
-      // a refund shows the currency of its commissions only
-      const value = made[field] ?? examples[field];
-      const { data } = done(await api.get(`${operation.path}?${field}=${encodeURIComponent(value)}`));
-      const found = data.map(({ id }: Json) => id);
-      expect(found).toContain(made.id);
-      if (other[field] !== undefined && other[field] !== value) expect(found).not.toContain(other.id);
+      const { data } = done(await api.get(`${operation.path}?${field}=${encodeURIComponent(made[field])}`));
+      const expected = [made, other].filter((record) => record[field] === made[field]);
+      expect(data.map(({ id }: Json) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
     });
   }
 

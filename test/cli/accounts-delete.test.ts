@@ -99,7 +99,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/events', { ...event, external_id: 'first' }));
   const [delivery] = (await done(api.get(`/v2/webhook-endpoints/${endpoint}/events`))).data;
   await seedAttempts(world, delivery, [{ status: 500 }, { status: null }]);
-  await done(api.post('/v2/events', { ...event, ordering_key: 'order:1', owner: 'customer-7' }));
+  await done(api.post('/v2/events', { ...event, ordering_key: 'order:1' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`));
   const fields = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
@@ -107,7 +107,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post(`/v2/alert-channels/${channel.id}/test`));
   // nothing listens there: an attempt would change the row while rows are compared
   await world.query('update notices set failed_at = now_ms() where failed_at is null');
-  await done(api.post('/v2/events', { type: 'order.created', data: {} }));
+  await done(api.post('/v2/events', { ...event, owner: 'customer-7' }));
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
   const people = '/v2/imports?kind=affiliates&accept_guesses=true&save_as=ours';

@@ -33,6 +33,8 @@ export interface Resource {
   readonly shown?: Json;
   /** What a change of a field has to send with it. */
   readonly changedWith?: Readonly<Record<string, Json>>;
+  /** Fields that keep their value once they have one. */
+  readonly kept?: readonly string[];
   /** What else a change of a field changes. */
   readonly alsoChanges?: Readonly<Record<string, readonly string[]>>;
   /** The file of the export of an account that has the records. */
@@ -179,6 +181,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
       signing: { custom_signing: { header: 'x-signature', content: '{body}', encoding: 'hex' } },
       custom_signing: { signing: 'custom' },
     },
+    kept: ['owner'],
     alsoChanges: {
       status: ['disabled_reason', 'disabled_at'],
       signing: ['custom_signing', 'second_signature'],
@@ -211,8 +214,8 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
 export const TESTED_IN: Readonly<Record<string, string>> = {
   // the items have the schema of one commission, and of one event
   'POST /v2/affiliates/commissions/batch': 'api/batch',
-  'POST /v2/events/batch': 'api/publish-batch',
-  'POST /v2/events': 'api/publish-batch',
+  'POST /v2/events/batch': 'api/publish-batch api/owners',
+  'POST /v2/events': 'api/publish-batch api/owners',
   // filters choose what is paid; a preview stores nothing
   'POST /v2/affiliates/payouts': 'api/payouts api/metadata',
   'POST /v2/affiliates/payouts/preview': 'api/payouts',
