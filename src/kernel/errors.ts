@@ -171,12 +171,9 @@ export const REASONS = {
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   event_owner_missing: {
     status: 409,
-    meaning: 'The account requires an owner for each event that it publishes (event_owner).',
+    meaning: 'The account requires an owner for each event (event_owner).',
   },
-  endpoint_owner_fixed: {
-    status: 409,
-    meaning: 'A webhook endpoint that has an owner keeps it; create another one for another owner.',
-  },
+  endpoint_owner_fixed: { status: 409, meaning: 'A webhook endpoint that has an owner keeps it.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
   recovery_in_progress: { status: 409, meaning: 'The webhook endpoint already has a recovery in progress.' },
@@ -184,10 +181,7 @@ export const REASONS = {
   application_is_public: { status: 409, meaning: 'A public OAuth application has no secret.' },
   email_not_sent: { status: 409, meaning: 'The server sends no e-mail: SMTP_URL is not set.' },
   too_many_channels: { status: 409, meaning: 'The account has the maximum number of alert channels.' },
-  too_many_endpoints: {
-    status: 409,
-    meaning: 'The account, or the owner, has the maximum number of webhook endpoints.',
-  },
+  too_many_endpoints: { status: 409, meaning: 'The account or owner has the maximum number of endpoints.' },
   too_many_uploads: {
     status: 409,
     meaning: 'Other files are being read; try again after Retry-After.',

@@ -147,7 +147,10 @@ export async function publishForeign(
     ({ at }, index) =>
       payloads.get(index) ??
       (refused.has(index)
-        ? fail('event_owner_missing', `${at}owner is required by the account: name whose endpoints get the event`)
+        ? fail(
+            'event_owner_missing',
+            `${at}owner is required by the account: name whose endpoints get the event`,
+          )
         : fail('resource_missing', 'no such account')),
   );
 }
