@@ -104,7 +104,7 @@ async function firstKeyIn(platform: Platform, cell: number): Promise<string> {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   // where tmpdir() of this process, the tests and their programs looks
   const temporary = mkdtempSync(join(fastestFolder(), 'payhook-'));
-  chmodSync(temporary, 0o755); // PostgreSQL runs as another user in some tests
+  chmodSync(temporary, 0o1777); // as /tmp: programs run as other users in some tests
   process.env.TMPDIR = temporary;
   const folder = mkdtempSync(join(temporary, 'run-'));
   const { close, cluster, ...server } = await openServer(folder);
