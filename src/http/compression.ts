@@ -9,7 +9,7 @@ import type { Route } from '../contract/route.ts';
 const LEAST_BYTES = 1024;
 const FAST = { br: 4, gzip: 4 };
 /** For content that is compressed once and sent often. */
-const SMALL = { br: 10, gzip: 9 };
+const SMALL = { br: 11, gzip: 9 };
 
 const brotliOf = (quality: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 
