@@ -15,8 +15,14 @@ test('webhooks create, change and list show the owner of an endpoint', async () 
   const made = await runJson('webhooks', 'create', 'https://one.example.com/', '--owner', 'customer 7');
   expect(made.owner).toBe('customer 7');
   expect((await runJson('webhooks', 'list', '--owner', 'customer 7')).data).toMatchObject([{ id: made.id }]);
-  expect(await runJson('webhooks', 'change', made.id, '--owner', '')).toMatchObject({ owner: null });
-  expect((await runJson('webhooks', 'list', '--owner', 'customer 7')).data).toEqual([]);
+  expect(await run('webhooks', 'change', made.id, '--owner', '')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('create another endpoint for another owner'),
+  });
+  const free = await runJson('webhooks', 'create', 'https://three.example.com/');
+  expect(await runJson('webhooks', 'change', free.id, '--owner', 'customer 8')).toMatchObject({
+    owner: 'customer 8',
+  });
   expect(await run('webhooks', 'list', made.id, '--owner', 'customer 7')).toMatchObject({ code: 2 });
 });
 
