@@ -238,8 +238,8 @@ describe('SIGTERM under load', () => {
   });
 });
 
-describe('deliveries in flight at a killed process', () => {
-  longRun.test('are sent again by the next one long before its leases expire', async () => {
+longRun.describe('deliveries in flight at a killed process', () => {
+  test('are sent again by the next one long before its leases expire', async () => {
     // leases of two minutes
     const folder = dataFolder({
       settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_TIMEOUT_MS: '60000' },
