@@ -6,8 +6,8 @@ const NEEDED_BYTES = 8 * 1024 ** 3;
 
 /**
  * Where the temporary files of a run are: in memory, if this system has a file system there with enough room that runs
- * programs. Each world is a database of 800 files and each server of the fault tests syncs its data, so on a disk a run
- * waits for the disk half of the time. TMPDIR decides if it is set.
+ * programs. Each world is a database of 800 files, and each server of the fault tests syncs its data, which takes longer
+ * on a disk. TMPDIR decides if it is set.
  */
 export function fastestFolder(): string {
   if (process.env.TMPDIR) return tmpdir();
