@@ -16,30 +16,29 @@ public class Main {
     PayoutsApi payouts = new PayoutsApi(client);
     String email = "java@example.com";
 
-    Affiliate affiliate = affiliates.createAffiliate(new CreateAffiliateBody().email(email), null);
+    Affiliate affiliate = affiliates.createAffiliate(new CreateAffiliateBody().email(email)).execute();
     SepaDestination sepa = new SepaDestination()
         .type(SepaDestination.TypeEnum.SEPA).accountHolder("Ada Lovelace").iban("DE89370400440532013000");
     AffiliateDestination destination =
-        affiliates.putAffiliateDestination(affiliate.getId(), new PutAffiliateDestinationBody(sepa), null);
+        affiliates.putAffiliateDestination(affiliate.getId(), new PutAffiliateDestinationBody(sepa)).execute();
     CommissionByAffiliateId byId = new CommissionByAffiliateId().affiliateId(affiliate.getId());
     byId.externalId("java-1").amount(5000L).currency("eur");
-    commissions.createCommission(new CommissionInput(byId), null);
+    commissions.createCommission(new CommissionInput(byId)).execute();
     CommissionByAffiliateEmail byEmail = new CommissionByAffiliateEmail().affiliateEmail(email);
     byEmail.externalId("java-2").amount(5000L).currency("eur");
-    commissions.createCommission(new CommissionInput(byEmail), null);
-    CommissionList list = commissions.listCommissions(null, null, null, null, null, affiliate.getId(),
-        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+    commissions.createCommission(new CommissionInput(byEmail)).execute();
+    CommissionList list = commissions.listCommissions().affiliateId(affiliate.getId()).execute();
     PayoutFilters filters = new PayoutFilters()
         .currency(new PayoutFiltersCurrency("eur"))
         .affiliateId(new PayoutFiltersAffiliateId(affiliate.getId()));
-    Payout payout = payouts.createPayout(null, new PayoutSelection().filters(filters));
-    Payout current = payouts.getCurrentPayout();
+    Payout payout = payouts.createPayout().payoutSelection(new PayoutSelection().filters(filters)).execute();
+    Payout current = payouts.getCurrentPayout().execute();
     CompletePayoutBodyCommissionsInner entry = new CompletePayoutBodyCommissionsInner()
         .affiliateId(affiliate.getId().doubleValue()).isPaid(true);
     CompletedPayout completed =
-        payouts.completePayout(payout.getId(), new CompletePayoutBody().commissions(List.of(entry)), null, null);
-    AffiliateWithBalance paid = affiliates.getAffiliate(affiliate.getId());
-    int removed = affiliates.deleteAffiliateDestinationWithHttpInfo(affiliate.getId(), null).getStatusCode();
+        payouts.completePayout(payout.getId(), new CompletePayoutBody().commissions(List.of(entry))).execute();
+    AffiliateWithBalance paid = affiliates.getAffiliate(affiliate.getId()).execute();
+    int removed = affiliates.deleteAffiliateDestination(affiliate.getId()).executeWithHttpInfo().getStatusCode();
     System.out.println(String.join(" ", destination.getType().getValue(), list.getPagination().getTotal().toString(),
         current.getTotals().get(0).getAmount().toString(), completed.getStatus().getValue(), paid.getEmail(),
         String.valueOf(removed)));
