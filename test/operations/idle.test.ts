@@ -27,13 +27,15 @@ async function addAccounts({ world }: Stage, count: number): Promise<void> {
   await world.query('vacuum (analyze)');
 }
 
-/** What the program reads while `work` runs. A session reports it to the others when it ends. */
+/** What the program reads while `work` runs. A session reports that to the others when it ends, or when it is told to. */
 async function readBy({ world }: Stage, work: () => Promise<void>): Promise<Read> {
   const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     and backend_type = 'client backend'`;
   const counted = async (): Promise<Read> => {
     await world.query(`select pg_terminate_backend(pid) ${others}`);
     await until('the sessions to end', async () => (await world.query(`select ${others}`)).length === 0);
+    // what this session did before, such as a vacuum of all tables, must not count later
+    await world.query('select pg_stat_force_next_flush()');
     const [read] = await world.query<Read>(
       `select (select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) from pg_stat_user_tables)::float8 as rows,
               xact_commit::float8 as transactions from pg_stat_database where datname = current_database()`,
