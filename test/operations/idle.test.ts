@@ -27,7 +27,7 @@ async function addAccounts({ world }: Stage, count: number): Promise<void> {
   await world.query('vacuum (analyze)');
 }
 
-/** What the program reads while `work` runs. A session reports that to the others when it ends, or when it is told to. */
+/** What the program reads while `work` runs. A session reports that to the others when it ends, or on request. */
 async function readBy({ world }: Stage, work: () => Promise<void>): Promise<Read> {
   const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     and backend_type = 'client backend'`;
