@@ -5,7 +5,6 @@ import { rows } from '../../src/db/database.ts';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { expectRefusal } from '../api/fixtures.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { longRun } from '../support/depth.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -155,7 +154,7 @@ test('the state of the installation is only for cell 0', async () => {
   expect((await world.api.get('/v2/system')).status).toBe(200);
 });
 
-longRun.test('new accounts go to the open cell with the fewest; a draining one takes none', async () => {
+test('new accounts go to the open cell with the fewest; a draining one takes none', async () => {
   const { platform } = world;
   const [third] = await addCellsTo(world, 1);
   expect(third).toBe(3);

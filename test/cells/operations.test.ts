@@ -184,38 +184,35 @@ test('a backup writes a file for each cell, and is restored into that cell only'
     expect(await world.query('select name from cell_1.accounts')).toEqual([{ name: 'Shop' }]);
   }));
 
-longRun.test(
-  'scheduled backups save every cell that is due; one that fails is reported, and the others are saved',
-  () =>
-    onCells(async (world, run) => {
-      const { BACKUP_TO: folder } = schedule();
-      await mkdir(folder, { recursive: true });
-      const scheduled = async () => {
-        // names have seconds, and a backup never overwrites a file
-        for (const file of readdirSync(folder)) rmSync(join(folder, file));
-        return run('backup', '--scheduled');
-      };
-      const first = (await scheduled()).json();
-      expect([first.cell, ...first.other_cells.map(({ cell }: { cell: number }) => cell)]).toEqual([0, 1, 2]);
-      expect(readdirSync(folder)).toHaveLength(3);
-      expect((await scheduled()).json()).toBeNull();
+test('scheduled backups save every cell that is due; one that fails is reported, and the others are saved', () =>
+  onCells(async (world, run) => {
+    const { BACKUP_TO: folder } = schedule();
+    await mkdir(folder, { recursive: true });
+    const scheduled = async () => {
+      // names have seconds, and a backup never overwrites a file
+      for (const file of readdirSync(folder)) rmSync(join(folder, file));
+      return run('backup', '--scheduled');
+    };
+    const first = (await scheduled()).json();
+    expect([first.cell, ...first.other_cells.map(({ cell }: { cell: number }) => cell)]).toEqual([0, 1, 2]);
+    expect(readdirSync(folder)).toHaveLength(3);
+    expect((await scheduled()).json()).toBeNull();
 
-      await world.query(`delete from cell_1.server_settings where key = 'last_backup'`);
-      expect((await scheduled()).json()).toMatchObject({ cell: 1, other_cells: [] });
-      expect(readdirSync(folder)).toHaveLength(1);
+    await world.query(`delete from cell_1.server_settings where key = 'last_backup'`);
+    expect((await scheduled()).json()).toMatchObject({ cell: 1, other_cells: [] });
+    expect(readdirSync(folder)).toHaveLength(1);
 
-      for (const schema of ['public', 'cell_1'])
-        await world.query(`delete from ${schema}.server_settings where key = 'last_backup'`);
-      await world.query(`update cell_2.server_settings set value = '7' where key = 'cell_number'`);
-      expect(await scheduled()).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('cell 2 cannot be used'),
-      });
-      expect(readdirSync(folder)).toHaveLength(2);
-      const { backups } = (await world.api.get('/v2/system')).body;
-      expect(backups.failure.message).toContain('cell 2 cannot be used');
-    }, schedule()),
-);
+    for (const schema of ['public', 'cell_1'])
+      await world.query(`delete from ${schema}.server_settings where key = 'last_backup'`);
+    await world.query(`update cell_2.server_settings set value = '7' where key = 'cell_number'`);
+    expect(await scheduled()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cell 2 cannot be used'),
+    });
+    expect(readdirSync(folder)).toHaveLength(2);
+    const { backups } = (await world.api.get('/v2/system')).body;
+    expect(backups.failure.message).toContain('cell 2 cannot be used');
+  }, schedule()));
 
 test('a chore that fails in another cell is shown with its cell, and cell 0 notifies', () =>
   onCells(async (world, run) => {

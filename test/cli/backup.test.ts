@@ -310,7 +310,7 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
   expect(await doctor()).toMatchObject({ status: 'failed', detail: expect.stringContaining('3 hours old') });
 });
 
-longRun.test('a server makes the backups that its settings schedule', async () => {
+test('a server makes the backups that its settings schedule', async () => {
   const folder = path('by itself');
   mkdirSync(folder);
   const own = { DATA_DIR: path('scheduled'), BACKUP_EVERY: '24h', BACKUP_TO: folder };

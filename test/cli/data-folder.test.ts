@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { longRun } from '../support/depth.ts';
 import { programHere, runHere, runOn } from './here.ts';
 import { type Machine, startMachine, startServer } from './support.ts';
 
@@ -54,7 +53,7 @@ describe('without data', () => {
     expect(lines.length).toBeGreaterThan(60);
   });
 
-  longRun.test('no command creates data, and none succeeds', async () => {
+  test('no command creates data, and none succeeds', async () => {
     machine.write(
       'file.csv',
       'external_id,affiliate_external_id,amount,currency,email\nc1,a1,1.00,USD,a@example.com\n',
@@ -170,56 +169,53 @@ test('init creates data once, and prints no secret unless to a terminal', async 
   expect(readFileSync(join(machine.folder, 'data/first-api-key'), 'utf8').trim()).toBe(key);
 });
 
-longRun.test(
-  'the folder is the one of --data-dir, of --env-file, or of the server that was started here',
-  async () => {
-    const elsewhere = join(machine.folder, 'elsewhere');
-    const server = await startServer(machine, { env: { DATA_DIR: elsewhere } });
-    const here = await runOn(machine)(['accounts', 'list'], HERE);
-    expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
-    expect(here.stderr).toBe(`Using ${elsewhere}, the data folder of the running server\n`);
-    mkdirSync(join(machine.folder, 'below'));
-    const below = machine.startOther(
-      'sh',
-      ['-c', `DATA_DIR= ${machine.command} accounts list`],
-      join(machine.folder, 'below'),
-    );
-    expect(await below.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
-    expect((await runOn(machine)(['migrate'], HERE)).code).toBe(0);
-    expect(machine.files()).toEqual(['below', 'elsewhere']);
+test('the folder is the one of --data-dir, of --env-file, or of the server that was started here', async () => {
+  const elsewhere = join(machine.folder, 'elsewhere');
+  const server = await startServer(machine, { env: { DATA_DIR: elsewhere } });
+  const here = await runOn(machine)(['accounts', 'list'], HERE);
+  expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
+  expect(here.stderr).toBe(`Using ${elsewhere}, the data folder of the running server\n`);
+  mkdirSync(join(machine.folder, 'below'));
+  const below = machine.startOther(
+    'sh',
+    ['-c', `DATA_DIR= ${machine.command} accounts list`],
+    join(machine.folder, 'below'),
+  );
+  expect(await below.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
+  expect((await runOn(machine)(['migrate'], HERE)).code).toBe(0);
+  expect(machine.files()).toEqual(['below', 'elsewhere']);
 
-    const named = await runOn(machine)(['accounts', 'list', '--data-dir', 'nowhere'], HERE);
-    expect(named).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(`no Payhook data in ${join(machine.folder, 'nowhere')}:`),
-    });
-    server.child.kill('SIGTERM');
-    await server.ended;
-    expect((await runOn(machine)(['accounts', 'list'], HERE)).code).toBe(1);
+  const named = await runOn(machine)(['accounts', 'list', '--data-dir', 'nowhere'], HERE);
+  expect(named).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`no Payhook data in ${join(machine.folder, 'nowhere')}:`),
+  });
+  server.child.kill('SIGTERM');
+  await server.ended;
+  expect((await runOn(machine)(['accounts', 'list'], HERE)).code).toBe(1);
 
-    machine.write('payhook.env', `# a comment\nDATA_DIR="${elsewhere}"\nLOG_LEVEL=warn\n`);
-    const listed = await machine.run(['--env-file', 'payhook.env', 'accounts', 'list'], HERE);
-    expect(listed).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Default') });
-    const config = await machine.run(['--env-file', 'payhook.env', 'config', '--json'], {
-      env: { ...HERE.env, LOG_LEVEL: 'error' },
-    });
-    expect(config.json()).toContainEqual(
-      expect.objectContaining({
-        name: 'DATA_DIR',
-        value: elsewhere,
-        source: expect.stringMatching(/^(payhook\.env|environment)$/),
-      }),
-    );
-    expect(config.json()).toContainEqual(
-      expect.objectContaining({ name: 'LOG_LEVEL', value: 'error', source: 'environment' }),
-    );
-    // Node 20 reads this option itself, with the same effect except the exit code.
-    const missing = await machine.run(['--env-file', 'none.env', 'accounts', 'list'], HERE);
-    expect(missing).toMatchObject({ stdout: '', stderr: expect.stringContaining('none.env') });
-    expect([2, 9]).toContain(missing.code);
-    expect(statSync(elsewhere).mode & 0o777).toBe(0o700);
-  },
-);
+  machine.write('payhook.env', `# a comment\nDATA_DIR="${elsewhere}"\nLOG_LEVEL=warn\n`);
+  const listed = await machine.run(['--env-file', 'payhook.env', 'accounts', 'list'], HERE);
+  expect(listed).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Default') });
+  const config = await machine.run(['--env-file', 'payhook.env', 'config', '--json'], {
+    env: { ...HERE.env, LOG_LEVEL: 'error' },
+  });
+  expect(config.json()).toContainEqual(
+    expect.objectContaining({
+      name: 'DATA_DIR',
+      value: elsewhere,
+      source: expect.stringMatching(/^(payhook\.env|environment)$/),
+    }),
+  );
+  expect(config.json()).toContainEqual(
+    expect.objectContaining({ name: 'LOG_LEVEL', value: 'error', source: 'environment' }),
+  );
+  // Node 20 reads this option itself, with the same effect except the exit code.
+  const missing = await machine.run(['--env-file', 'none.env', 'accounts', 'list'], HERE);
+  expect(missing).toMatchObject({ stdout: '', stderr: expect.stringContaining('none.env') });
+  expect([2, 9]).toContain(missing.code);
+  expect(statSync(elsewhere).mode & 0o777).toBe(0o700);
+});
 
 /** An empty database of its own on the PostgreSQL of the run, as settings. */
 async function emptyOwnDatabase() {

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { longRun } from '../support/depth.ts';
 import { isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 import { type Machine, postgresPid, ROOT, startMachine, startServer } from './support.ts';
@@ -49,7 +48,7 @@ test('Ctrl-C, which reaches the whole process group, stops everything with exit 
   expect(stdout).not.toMatch(/ph_\w{20}/);
 });
 
-longRun.test.skipIf(spawnSync('script', ['--version']).status !== 0)(
+test.skipIf(spawnSync('script', ['--version']).status !== 0)(
   'on a terminal the first start shows the key and the link',
   async () => {
     const fresh = startMachine();

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everything, makeUser, signInAs } from '../people/support.ts';
-import { longRun } from '../support/depth.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
@@ -55,53 +54,50 @@ const sums = () =>
        (select count(*)::int from events where type = 'order.created') as events`,
   );
 
-longRun.test(
-  'an erasure that is killed at each of its steps is finished by the next server, and changes no sum',
-  async () => {
-    const [id = 0] = await makeAffiliates(server.api, 1, 'zebulonia');
-    const mark = 'zebulonia-0@example.com';
-    const changed = await server.api.patch(`/v2/affiliates/${id}`, {
-      name_first: 'Zebulonia',
-      name_last: 'Quux',
-    });
-    expect(changed.status, changed.text).toBe(200);
-    const file = salesFile(salesFor([id], COMMISSIONS)).replaceAll('\n', `,sold by ${mark}\n`);
-    const described = file.replace(`,sold by ${mark}\n`, ',description\n');
-    const taken = await server.api.upload('/v2/affiliates/commissions/import', described);
-    expect(taken.body.created, taken.text).toBe(COMMISSIONS);
-    let published = 0;
-    const publish = async () => {
-      for (; published < EVENTS; published++) {
-        const made = await server.api.post('/v2/events', { type: 'order.created', data: { by: mark } });
-        expect(made.status, made.text).toBe(201);
-      }
-    };
-    await Promise.all(Array.from({ length: PUBLISHERS }, publish));
-    const before = await sums();
-    const left = async (table: 'commissions' | 'events', column: string) => {
-      const [row] = await folder.query<{ left: number }>(
-        `select count(*)::int as left from ${table} where ${column} ~ '${mark}'`,
-      );
-      return row?.left ?? 0;
-    };
-    expect(await left('events', 'payload')).toBeGreaterThan(EVENTS);
+test('an erasure that is killed at each of its steps is finished by the next server, and changes no sum', async () => {
+  const [id = 0] = await makeAffiliates(server.api, 1, 'zebulonia');
+  const mark = 'zebulonia-0@example.com';
+  const changed = await server.api.patch(`/v2/affiliates/${id}`, {
+    name_first: 'Zebulonia',
+    name_last: 'Quux',
+  });
+  expect(changed.status, changed.text).toBe(200);
+  const file = salesFile(salesFor([id], COMMISSIONS)).replaceAll('\n', `,sold by ${mark}\n`);
+  const described = file.replace(`,sold by ${mark}\n`, ',description\n');
+  const taken = await server.api.upload('/v2/affiliates/commissions/import', described);
+  expect(taken.body.created, taken.text).toBe(COMMISSIONS);
+  let published = 0;
+  const publish = async () => {
+    for (; published < EVENTS; published++) {
+      const made = await server.api.post('/v2/events', { type: 'order.created', data: { by: mark } });
+      expect(made.status, made.text).toBe(201);
+    }
+  };
+  await Promise.all(Array.from({ length: PUBLISHERS }, publish));
+  const before = await sums();
+  const left = async (table: 'commissions' | 'events', column: string) => {
+    const [row] = await folder.query<{ left: number }>(
+      `select count(*)::int as left from ${table} where ${column} ~ '${mark}'`,
+    );
+    return row?.left ?? 0;
+  };
+  expect(await left('events', 'payload')).toBeGreaterThan(EVENTS);
 
-    const ask = () => server.api.post(`/v2/affiliates/${id}/erase`);
-    const last = (table: string) =>
-      `select from ${table} where id = (select max(id::text)::uuid from ${table}) for update`;
-    await killedAt(last('commissions'), async () => expect((await ask()).body.status).toBe('in_progress'));
-    expect(await left('commissions', 'description')).toBeGreaterThan(0);
-    expect(await left('commissions', 'description')).toBeLessThan(COMMISSIONS);
-    await killedAt(last('events'), () => undefined, true);
-    expect(await left('commissions', 'description')).toBe(0);
-    expect(await left('events', 'payload')).toBeGreaterThan(0);
-    expect(await left('events', 'payload')).toBeLessThan(EVENTS);
-    await killedAt('select from payout_books for update', () => undefined);
-    await until('it to be completed', async () => (await ask()).body.status === 'completed');
-    expect(await traces([mark, 'zebulonia', 'quux'])).toEqual([]);
-    expect(await sums()).toEqual(before);
-  },
-);
+  const ask = () => server.api.post(`/v2/affiliates/${id}/erase`);
+  const last = (table: string) =>
+    `select from ${table} where id = (select max(id::text)::uuid from ${table}) for update`;
+  await killedAt(last('commissions'), async () => expect((await ask()).body.status).toBe('in_progress'));
+  expect(await left('commissions', 'description')).toBeGreaterThan(0);
+  expect(await left('commissions', 'description')).toBeLessThan(COMMISSIONS);
+  await killedAt(last('events'), () => undefined, true);
+  expect(await left('commissions', 'description')).toBe(0);
+  expect(await left('events', 'payload')).toBeGreaterThan(0);
+  expect(await left('events', 'payload')).toBeLessThan(EVENTS);
+  await killedAt('select from payout_books for update', () => undefined);
+  await until('it to be completed', async () => (await ask()).body.status === 'completed');
+  expect(await traces([mark, 'zebulonia', 'quux'])).toEqual([]);
+  expect(await sums()).toEqual(before);
+});
 
 test('an erasure of a user that is killed halfway changes nothing; the next one leaves nothing', async () => {
   const [email, name] = ['leaver@example.com', 'Leaver Lovelace'];

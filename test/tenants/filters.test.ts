@@ -1,7 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { ENDPOINTS, EVENTS, expectRefusal } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
-import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -44,7 +43,7 @@ function heldBack(world: World, text: string) {
 const publish = (api: Api, data: object, fields: object = {}) =>
   api.post(EVENTS, { type: 'order.created', data, ...fields });
 
-longRun.test('accounts without filters do not wait for the events of an account with many', async () => {
+test('accounts without filters do not wait for the events of an account with many', async () => {
   const world = await borrowWorld({ databaseLatencyMs: 0, poolSize: 10 });
   try {
     const [hostile, other] = [world.api, await world.otherAccount('Other')];
