@@ -11,6 +11,9 @@ export function hearTime(date: string | null): void {
 /** The time at the server, in milliseconds since 1970. */
 export const serverNow = (): number => Date.now() + ahead;
 
+/** Whether a day YYYY-MM-DD is over, everywhere on Earth. */
+export const isPast = (day: string): boolean => Date.parse(`${day}T23:59:59-12:00`) < serverNow();
+
 const SOON_MS = 30 * 86_400_000;
 
 /** Whether an instant is in the past or within 30 days. */

@@ -56,6 +56,7 @@ export const home = {
     failing: (number: number) => `${count(number, 'webhook endpoint')} failing`,
     certificates: (number: number) =>
       `${count(number, 'client certificate')} expired or expiring within 30 days`,
+    forms: (number: number) => `${count(number, 'tax form')} valid until the end of this year`,
     events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed permanently`,
   },
   demo: {

@@ -96,6 +96,8 @@ export const payouts = {
       on_hold: 'On hold',
       affiliate_inactive: 'Inactive affiliate',
       not_ready: 'Payouts paused',
+      form_missing: 'Tax form missing',
+      form_expired: 'Tax form lapsed',
     } as Readonly<Record<string, string>>,
     wayIn: {
       below_minimum: (missing: string) => `${missing} more reaches the minimum`,
@@ -104,6 +106,8 @@ export const payouts = {
       held: 'Held until its review ends',
       affiliate_inactive: 'Set the affiliate to active',
       not_ready: 'Resume payouts to the affiliate',
+      form_missing: 'Record a signed W-9 or W-8 in the tax profile',
+      form_expired: 'Record a new W-8 in the tax profile',
     },
   },
 

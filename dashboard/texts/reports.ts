@@ -19,6 +19,7 @@ export const reports = {
     affiliate: 'Affiliate',
   },
   usTax: 'US tax forms',
+  taxForms: 'Forms that lapse',
   period: 'Period',
   periods: {
     this_month: 'This month',

@@ -78,6 +78,14 @@ export const settings = {
     waitHint:
       'Payment files leave out affiliates whose destination changed within this time. 0 pays them at once. Only an owner can lower it.',
     badWait: 'Enter a whole number of hours, at most 720.',
+    payoutForm: 'Tax form',
+    payoutFormHint:
+      'Payouts leave out affiliates who need a form and have none that is valid. The threshold is that of Form 1099-NEC for the payments of the year in US dollars, PayPal aside.',
+    payoutForms: {
+      none: 'Nobody needs a form to be paid',
+      at_threshold: 'From the threshold on, a W-9 or W-8 is needed',
+      always: 'Everybody needs a W-9 or W-8',
+    },
     debtor: 'Bank account for SEPA files',
     debtorHint: 'SEPA files pay from this account. Without it there are no SEPA files.',
     debtorName: 'Account holder',

@@ -42,6 +42,8 @@ export const tax = {
         ? `Affiliate ${ids[0]} has the same number.`
         : `Affiliates ${ids.join(', ')} have the same number.`,
     signedOn: (form: string, day: string) => `${form}, signed on ${day}`,
+    validUntil: (day: string) => `Valid until ${day}`,
+    lapsed: (day: string) => `Lapsed: it was valid until ${day}`,
     agreed: (name: string, day: string) => `${name} agreed to self-billing on ${day}`,
     notAgreed: 'Not agreed',
     document: (name: string) => `Kept at: ${name}`,
@@ -66,6 +68,24 @@ export const tax = {
     vatIdHint: 'With its country in front, such as DE136695976.',
     taxNumber: 'National tax number',
     taxNumberHint: 'Such as an EIN.',
+  },
+  lapsing: {
+    title: 'Forms that lapse',
+    lead: 'A W-8 is valid until the end of the third calendar year after its signature. Ask for a new one before.',
+    show: 'Show',
+    views: { lapsing: 'Lapse this year', lapsed: 'Lapsed', none: 'No form recorded' },
+    columns: {
+      affiliate: 'Affiliate',
+      country: 'Tax country',
+      form: 'Form',
+      signed: 'Signed on',
+      until: 'Valid until',
+    },
+    empty: {
+      lapsing: 'No form lapses at the end of this year',
+      lapsed: 'No form has lapsed',
+      none: 'Every tax profile has a form',
+    },
   },
   report: {
     title: 'US tax forms',

@@ -168,7 +168,7 @@ type PreviewPayoutExclusionsQuery struct {
 	// A field; a leading - means descending; default `id`; one of id, -id, affiliate_id, -affiliate_id, amount,
 	// -amount.
 	Sort string
-	// One of below_minimum, negative_balance, on_hold, affiliate_inactive, not_ready.
+	// One of below_minimum, negative_balance, on_hold, affiliate_inactive, not_ready, form_missing, form_expired.
 	Reason string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
@@ -360,7 +360,7 @@ type ListPayoutExclusionsQuery struct {
 	// A field; a leading - means descending; default `id`; one of id, -id, affiliate_id, -affiliate_id, amount,
 	// -amount.
 	Sort string
-	// One of below_minimum, negative_balance, on_hold, affiliate_inactive, not_ready.
+	// One of below_minimum, negative_balance, on_hold, affiliate_inactive, not_ready, form_missing, form_expired.
 	Reason string
 	// An integer from 1 to 9007199254740991.
 	AffiliateID int64
@@ -953,6 +953,37 @@ func (query *DeleteAffiliateDestinationQuery) values() url.Values {
 	values := url.Values{}
 	if query != nil {
 		addString(values, "currency", query.Currency)
+	}
+	return values
+}
+
+// ListAffiliateTaxProfilesQuery is the query of Affiliates.TaxProfiles. A field without a value is not sent.
+type ListAffiliateTaxProfilesQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `affiliate_id`; one of affiliate_id, -affiliate_id, legal_name,
+	// -legal_name, signed_on, -signed_on.
+	Sort string
+	// One of w9, w8ben, w8bene, w8eci, w8exp, w8imy, vat_registration, other.
+	Form string
+	// One of none, valid, lapsing, lapsed.
+	FormStatus string
+}
+
+func (query *ListAffiliateTaxProfilesQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "form", query.Form)
+		addString(values, "form_status", query.FormStatus)
 	}
 	return values
 }
@@ -2619,6 +2650,17 @@ func (resource *AffiliatesResource) RemoveDestination(ctx context.Context, affil
 // `destination_wait_hours` applies. The answer of the bank is kept, with the name that was replaced.
 func (resource *AffiliatesResource) UseVerifiedName(ctx context.Context, affiliateID int64, body UseVerifiedNameBody, options ...CallOption) (*AffiliateDestination, error) {
 	return record[AffiliateDestination](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/{affiliate_id}/destination/verified-name", parts: []any{affiliateID}, body: body}, options)
+}
+
+// TaxProfiles: List who affiliates are to a tax office. For example those whose form lapses at the end of this
+// year. Affiliates without a tax profile are not listed. Returns one page.
+func (resource *AffiliatesResource) TaxProfiles(ctx context.Context, query *ListAffiliateTaxProfilesQuery, options ...CallOption) (*Page[AffiliateTaxProfile], error) {
+	return record[Page[AffiliateTaxProfile]](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/tax-profiles", query: query.values()}, options)
+}
+
+// AllTaxProfiles: the records of Affiliates.TaxProfiles, from the page of the query on, 100 per request.
+func (resource *AffiliatesResource) AllTaxProfiles(ctx context.Context, query *ListAffiliateTaxProfilesQuery, options ...CallOption) iter.Seq2[AffiliateTaxProfile, error] {
+	return all[AffiliateTaxProfile](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/tax-profiles", query: query.values()}, "affiliate_id", options)
 }
 
 // TaxProfile: Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its

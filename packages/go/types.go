@@ -35,6 +35,9 @@ type Account struct {
 	// Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the
 	// operator, may lower it.
 	DestinationWaitHours int64 `json:"destination_wait_hours"`
+	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
+	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
+	PayoutForm PayoutFormRule `json:"payout_form"`
 	// The bank account that payouts are paid from (SEPA); null if unknown.
 	Debtor *Debtor `json:"debtor"`
 	// The bank account that payouts are paid from (ACH); null if unknown.
@@ -462,6 +465,7 @@ const (
 	AlertKindApprovalWaiting   AlertKind = "approval_waiting"
 	AlertKindPayoutPrepared    AlertKind = "payout_prepared"
 	AlertKindScheduleSkipped   AlertKind = "schedule_skipped"
+	AlertKindTaxFormsLapsing   AlertKind = "tax_forms_lapsing"
 	AlertKindImportDone        AlertKind = "import_done"
 	AlertKindBackupFailed      AlertKind = "backup_failed"
 	AlertKindDiskAlmostFull    AlertKind = "disk_almost_full"
@@ -837,6 +841,9 @@ type ChangeAccountBody struct {
 	// Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the
 	// operator, may lower it.
 	DestinationWaitHours *int64 `json:"destination_wait_hours,omitzero"`
+	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
+	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
+	PayoutForm *PayoutFormRule `json:"payout_form,omitzero"`
 	// The bank account that payouts are paid from (SEPA); null if unknown.
 	Debtor Optional[ChangeAccountBodyDebtor] `json:"debtor,omitzero"`
 	// The bank account that payouts are paid from (ACH); null if unknown.
@@ -2092,6 +2099,8 @@ const (
 	ExclusionReasonOnHold            ExclusionReason = "on_hold"
 	ExclusionReasonAffiliateInactive ExclusionReason = "affiliate_inactive"
 	ExclusionReasonNotReady          ExclusionReason = "not_ready"
+	ExclusionReasonFormMissing       ExclusionReason = "form_missing"
+	ExclusionReasonFormExpired       ExclusionReason = "form_expired"
 )
 
 // FilterTest is an object of the API.
@@ -3911,6 +3920,16 @@ type PayoutFilters struct {
 	Status *string `json:"status,omitzero"`
 }
 
+// PayoutFormRule is a word of the API. A newer server may send others.
+type PayoutFormRule string
+
+// The values of PayoutFormRule.
+const (
+	PayoutFormRuleNone        PayoutFormRule = "none"
+	PayoutFormRuleAtThreshold PayoutFormRule = "at_threshold"
+	PayoutFormRuleAlways      PayoutFormRule = "always"
+)
+
 // PayoutLine is an object of the API.
 type PayoutLine struct {
 	// The affiliate.
@@ -5214,6 +5233,8 @@ type SignedTaxForm struct {
 	Type TaxForm `json:"type"`
 	// The day the form was signed; YYYY-MM-DD.
 	SignedOn string `json:"signed_on"`
+	// The last day of the third calendar year after the signature; null: a form of this type does not lapse.
+	ValidUntil *string `json:"valid_until"`
 	// Where you keep the form: a name, number or link.
 	Document *string `json:"document"`
 }
@@ -5584,15 +5605,18 @@ type USTaxRow struct {
 	LegalType *TaxLegalType `json:"legal_type"`
 	// Of the tax profile, or of the affiliate.
 	Country *string `json:"country"`
-	// By the signed form, or by the country.
+	// By the signed form unless it has lapsed, else by the country.
 	Residence USTaxResidence `json:"residence"`
 	// The signed tax form; null if there is none.
 	Form *TaxForm `json:"form"`
+	// The day; null: it does not lapse, or there is none.
+	FormValidUntil *string `json:"form_valid_until"`
 	// The type of the tax id; null if unknown.
 	TaxIDType *TaxIDType `json:"tax_id_type"`
 	// The last characters of the tax id; null if unknown.
 	TaxIDEnding *string `json:"tax_id_ending"`
-	// w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8.
+	// w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8, or
+	// with one that had lapsed before the year.
 	MissingForm *MissingTaxForm `json:"missing_form"`
 	// cents: paid by methods that you report, less returns.
 	ReportableAmount int64 `json:"reportable_amount"`

@@ -13,6 +13,7 @@ import { foldSeries } from '../money/ledger/series.ts';
 import { deleteOldNachaDays } from '../money/payment-files/file-sets.ts';
 import { notifyOfApprovals } from '../money/payouts/approval-alerts.ts';
 import { runSchedules } from '../money/schedules/run.ts';
+import { notifyOfForms } from '../money/tax-profiles/form-alerts.ts';
 import { repairTokenTimes } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
 import { foldCounts } from '../outbox/counts.ts';
@@ -69,6 +70,7 @@ export function choresOf({
     // schedules of payouts, and payouts that wait for a second person
     { name: 'payout schedules', everyMs: MINUTE_MS, run: () => runSchedules({ db, log }) },
     { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: notifyOfApprovals },
+    { name: 'tax form alerts', everyMs: HOUR_MS, slice: (tx) => notifyOfForms(tx) },
     // expired data
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'request digests', everyMs: 10 * MINUTE_MS, run: keyPlainDigests(db, vault) },

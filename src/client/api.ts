@@ -54,6 +54,11 @@ export interface Account {
    * operator, may lower it
    */
   readonly destination_wait_hours: number;
+  /**
+   * who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US
+   * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
+   */
+  readonly payout_form: PayoutFormRule;
   /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor: Debtor | null;
   /** The bank account that payouts are paid from (ACH); null if unknown. */
@@ -440,6 +445,7 @@ export type AlertKind =
   | 'approval_waiting'
   | 'payout_prepared'
   | 'schedule_skipped'
+  | 'tax_forms_lapsing'
   | 'import_done'
   | 'backup_failed'
   | 'disk_almost_full'
@@ -657,6 +663,11 @@ export interface ChangeAccountBody {
    * operator, may lower it
    */
   readonly destination_wait_hours?: number | undefined;
+  /**
+   * who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US
+   * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
+   */
+  readonly payout_form?: PayoutFormRule | undefined;
   /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor?:
     | {
@@ -1971,7 +1982,9 @@ export type ExclusionReason =
   | 'negative_balance'
   | 'on_hold'
   | 'affiliate_inactive'
-  | 'not_ready';
+  | 'not_ready'
+  | 'form_missing'
+  | 'form_expired';
 
 export interface FilterTest {
   /** The type of the record. */
@@ -3577,6 +3590,8 @@ export interface PayoutFilters {
   readonly status?: 'unpaid' | undefined;
 }
 
+export type PayoutFormRule = 'none' | 'at_threshold' | 'always';
+
 export interface PayoutLine {
   /** The affiliate. */
   readonly affiliate_id: number;
@@ -4793,6 +4808,8 @@ export interface SignedTaxForm {
   readonly type: TaxForm;
   /** the day the form was signed; YYYY-MM-DD */
   readonly signed_on: string;
+  /** the last day of the third calendar year after the signature; null: a form of this type does not lapse */
+  readonly valid_until: string | null;
   /** where you keep the form: a name, number or link */
   readonly document: string | null;
 }
@@ -5058,15 +5075,20 @@ export interface UsTaxRow {
   readonly legal_type: TaxLegalType | null;
   /** of the tax profile, or of the affiliate */
   readonly country: string | null;
-  /** by the signed form, or by the country */
+  /** by the signed form unless it has lapsed, else by the country */
   readonly residence: UsTaxResidence;
   /** The signed tax form; null if there is none. */
   readonly form: TaxForm | null;
+  /** the day; null: it does not lapse, or there is none */
+  readonly form_valid_until: string | null;
   /** The type of the tax id; null if unknown. */
   readonly tax_id_type: TaxIdType | null;
   /** The last characters of the tax id; null if unknown. */
   readonly tax_id_ending: string | null;
-  /** w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8 */
+  /**
+   * w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8, or
+   * with one that had lapsed before the year
+   */
   readonly missing_form: MissingTaxForm | null;
   /** cents: paid by methods that you report, less returns */
   readonly reportable_amount: number;
@@ -5491,6 +5513,8 @@ export interface PreviewPayoutExclusionsQuery extends PageQuery {
     | 'on_hold'
     | 'affiliate_inactive'
     | 'not_ready'
+    | 'form_missing'
+    | 'form_expired'
     | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
@@ -5574,6 +5598,8 @@ export interface ListPayoutExclusionsQuery extends PageQuery {
     | 'on_hold'
     | 'affiliate_inactive'
     | 'not_ready'
+    | 'form_missing'
+    | 'form_expired'
     | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
@@ -5830,6 +5856,29 @@ export interface ImportAffiliatesQuery {
 export interface DeleteAffiliateDestinationQuery {
   /** absent: the one for all currencies */
   readonly currency?: Currency | undefined;
+}
+
+export interface ListAffiliateTaxProfilesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `affiliate_id` */
+  readonly sort?:
+    | 'affiliate_id'
+    | '-affiliate_id'
+    | 'legal_name'
+    | '-legal_name'
+    | 'signed_on'
+    | '-signed_on'
+    | undefined;
+  readonly form?:
+    | 'w9'
+    | 'w8ben'
+    | 'w8bene'
+    | 'w8eci'
+    | 'w8exp'
+    | 'w8imy'
+    | 'vat_registration'
+    | 'other'
+    | undefined;
+  readonly form_status?: 'none' | 'valid' | 'lapsing' | 'lapsed' | undefined;
 }
 
 export interface ListProgramsQuery extends PageQuery {
@@ -6876,6 +6925,14 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: AffiliateDestination;
   };
+  /**
+   * List who affiliates are to a tax office. For example those whose form lapses at the end of this year.
+   * Affiliates without a tax profile are not listed.
+   */
+  readonly listAffiliateTaxProfiles: {
+    readonly query?: ListAffiliateTaxProfilesQuery;
+    readonly result: Page<AffiliateTaxProfile>;
+  };
   /** Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its end. */
   readonly getAffiliateTaxProfile: {
     readonly path: [affiliate_id: number];
@@ -7889,6 +7946,13 @@ export const OPERATIONS = {
     path: '/v2/affiliates/{affiliate_id}/destination/verified-name',
     takes: ['body'],
     gives: 'record',
+  },
+  listAffiliateTaxProfiles: {
+    method: 'GET',
+    path: '/v2/affiliates/tax-profiles',
+    takes: ['query'],
+    gives: 'page',
+    order: 'affiliate_id',
   },
   getAffiliateTaxProfile: {
     method: 'GET',

@@ -114,6 +114,7 @@ export function resourcesOf({ method, send }: Calls) {
       useVerifiedName: method('useVerifiedName'),
       removeDestination: method('deleteAffiliateDestination'),
       /** The tax profile of an affiliate, with the last characters of the tax id. */
+      taxProfiles: method('listAffiliateTaxProfiles'),
       taxProfile: method('getAffiliateTaxProfile'),
       putTaxProfile: method('putAffiliateTaxProfile'),
       removeTaxProfile: method('deleteAffiliateTaxProfile'),

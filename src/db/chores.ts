@@ -31,6 +31,7 @@ export const CHORES = {
   erasures: 'other work',
   'payout schedules': 'other work',
   'approval alerts': 'other work',
+  'tax form alerts': 'other work',
   'idempotency keys': 'removes rows',
   'request digests': 'other work',
   'sign-in attempts': 'removes rows',

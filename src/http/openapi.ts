@@ -176,7 +176,7 @@ const TAGS: Readonly<Record<string, string>> = {
 };
 
 /** Paths under `/v2/affiliates` that concern affiliates themselves. */
-const OF_AFFILIATES = new Set(['import', 'by-external-id', 'balances']);
+const OF_AFFILIATES = new Set(['import', 'by-external-id', 'balances', 'tax-profiles']);
 
 function tagOf(route: Route): string {
   const parts = route.path.split('/').slice(2);

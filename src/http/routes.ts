@@ -95,6 +95,7 @@ export const ROUTES: readonly Route[] = [
   destinations.put,
   destinations.useName,
   destinations.remove,
+  taxProfiles.list,
   taxProfiles.get,
   taxProfiles.put,
   taxProfiles.remove,

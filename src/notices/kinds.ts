@@ -11,8 +11,10 @@ export interface AlertData {
   readonly file?: string | null;
   readonly lines?: number;
   readonly message?: string;
-  /** When a client certificate expires or expired: RFC 3339. */
+  /** When a client certificate expires or expired: RFC 3339. The last day on which forms are valid: YYYY-MM-DD. */
   readonly ends?: string;
+  /** The number of forms. */
+  readonly forms?: number;
   readonly isOver?: boolean;
   /** The name of a schedule or chore. */
   readonly name?: string;
@@ -120,6 +122,14 @@ export const ALERTS = {
     notifies: 'write',
     path: () => '/payouts',
     line: ({ data }) => `The schedule ${data.name} was due and created no payout: ${data.message}.`,
+  },
+  tax_forms_lapsing: {
+    label: 'Tax forms lapsing',
+    meaning: 'W-8 forms of affiliates lapse at the end of the year, in 90, 30 or 7 days: ask for new ones.',
+    notifies: 'write',
+    path: () => '/reports/tax-forms',
+    line: ({ data: { forms = 0, ends } }) =>
+      `The tax forms of ${many(forms, 'affiliate', 'affiliates')} are valid until ${ends}. Ask for new ones.`,
   },
   import_done: {
     label: 'Import done',

@@ -110,7 +110,11 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
 }
 
 /** Issues invoices for a payout's payments to two affiliates who agreed to it. */
-async function fillInvoices(client: Api, payout: Json, [one = 0, other = 0]: number[]): Promise<void> {
+async function fillInvoices(
+  client: Api,
+  payout: Json,
+  [one = 0, other = 0, ...more]: number[],
+): Promise<void> {
   const address = { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' };
   const self_billing = { agreed_on: '2020-01-01', agreed_by: 'Ada' };
   await client.patch('/v2/account', {
@@ -124,6 +128,16 @@ async function fillInvoices(client: Api, payout: Json, [one = 0, other = 0]: num
     await client.put(`${AFFILIATES}/${id}/tax-profile`, {
       ...{ legal_type: 'person', legal_name: name, country: 'DE', address, self_billing },
       tax_id: { type: 'vat', number: 'DE136695976' },
+    });
+  // forms that lapsed, that lapse this year, and that do not lapse
+  const year = new Date().getUTCFullYear();
+  for (const [id, country, form] of [
+    [more[0], 'DE', { type: 'w8ben', signed_on: `${year - 5}-06-01` }],
+    [more[1], 'FR', { type: 'w8ben', signed_on: `${year - 3}-06-01` }],
+    [more[2], 'US', { type: 'w9', signed_on: `${year - 4}-06-01` }],
+  ] as const)
+    await client.put(`${AFFILIATES}/${id}/tax-profile`, {
+      ...{ legal_type: 'person', legal_name: `Signer ${id}`, country, address, form },
     });
   const { body } = await client.post(`${PAYOUTS}/${payout.id}/invoices`);
   expect(body.skipped).toEqual([]);
@@ -569,6 +583,18 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
     return ['true', 'false'].map(
       (value): Case => [value, (row) => String(row.residence === 'us' && row.is_above_threshold) === value],
     );
+  if (name === 'form' && first.object === 'affiliate_tax_profile')
+    return schema.enum.map((type: string): Case => [type, (row) => row.form?.type === type]);
+  if (name === 'form_status') {
+    const year = (row: Json) =>
+      Number((row.form?.valid_until ?? '9999').slice(0, 4)) - new Date().getUTCFullYear();
+    return [
+      ['none', (row) => row.form === null],
+      ['lapsed', (row) => year(row) < 0],
+      ['lapsing', (row) => year(row) === 0],
+      ['valid', (row) => row.form !== null && year(row) >= 0],
+    ];
+  }
   const inside = INSIDE[name];
   if (inside) {
     const values = [...new Set(rows.map(inside))] as string[];

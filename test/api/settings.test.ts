@@ -98,6 +98,7 @@ describe('the account', () => {
       endpoints_per_owner: null,
       approval: 'none',
       destination_wait_hours: 0,
+      payout_form: 'none',
       debtor: null,
       originator: null,
       tax_profile: null,

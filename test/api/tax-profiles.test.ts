@@ -48,7 +48,7 @@ test('the signed form is kept; the tax id is shown by its end', async () => {
     country: 'US',
     address: { ...ADDRESS, line2: null },
     tax_id: { type: 'us_ssn', ending: '4399', is_lost: false, shared_with: [] },
-    form: { type: 'w9', signed_on: '2026-01-15', document: 'drawer 7' },
+    form: { type: 'w9', signed_on: '2026-01-15', valid_until: null, document: 'drawer 7' },
     self_billing: null,
     created_at: expect.any(String),
     updated_at: expect.any(String),

@@ -140,6 +140,7 @@ test('missing forms are named: by the signed form, else by the country', async (
     ['w9', {}, 100, 'us', null],
     [null, { country: 'US' }, 100, 'us', 'w9'],
     ['w8ben', {}, 900_000, 'foreign', null],
+    ['lapsed w8ben', {}, 900_000, 'foreign', 'w8'],
     [null, { country: 'DE' }, 100, 'foreign', 'w8'],
     [null, {}, 199_999, 'unknown', null],
     [null, {}, 200_000, 'unknown', 'w9'],
@@ -150,16 +151,17 @@ test('missing forms are named: by the signed form, else by the country', async (
     const id = await paid(amount, 'other', fields);
     ids.push(id);
     if (form !== null) {
-      const country = form === 'vat_registration' ? 'DE' : 'US';
-      await sign(id, { country, form: { type: form, signed_on: '2026-01-15' } });
+      const country = form === 'w9' ? 'US' : 'DE';
+      const signed_on = form.startsWith('lapsed') ? '2022-12-31' : '2023-01-01';
+      await sign(id, { country, form: { type: form.replace('lapsed ', ''), signed_on } });
     }
   }
   await payAt('2026-06-01T00:00:00Z');
   expect((await rows()).map((row) => [row.affiliate_id, row.residence, row.missing_form])).toEqual(
     people.map(([, , , residence, missing], index) => [ids[index], residence, missing]),
   );
-  expect(await get()).toMatchObject({ missing_w9_count: 2, missing_w8_count: 2 });
-  expect((await rows('missing_form=w8&year=2026')).length).toBe(2);
+  expect(await get()).toMatchObject({ missing_w9_count: 2, missing_w8_count: 3 });
+  expect((await rows('missing_form=w8&year=2026')).length).toBe(3);
   expect((await rows('residence=unknown&year=2026')).length).toBe(2);
   expectRefusal(
     await api.get(`${REPORT}/rows?missing_form=w2`),
@@ -197,6 +199,7 @@ describe('the export', () => {
     const carl = await paid(900_000, 'other', { email: 'carl@example.com' });
     await sign(carl, {
       tax_id: { type: 'us_itin', number: '912-70-1234' },
+      country: 'CA',
       form: { type: 'w8ben', signed_on: '2026-01-15' },
     });
     await payAt('2026-06-01T00:00:00Z');

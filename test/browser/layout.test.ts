@@ -49,6 +49,7 @@ inChromium('the screens', (chromium) => {
         '/payouts/schedules',
         '/reports',
         '/reports/us-tax',
+        '/reports/tax-forms',
         '/settings/account',
         '/settings/people',
         '/settings/keys',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AFFILIATES, makeAffiliate } from '../api/fixtures.ts';
+import { AFFILIATES, makeAffiliate, makeCommission } from '../api/fixtures.ts';
 import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
@@ -110,6 +110,37 @@ inChromium('tax profiles', (chromium) => {
     expect(await page.getByRole('button', { name: /tax profile/ }).count()).toBe(0);
     expect(await page.getByRole('dialog').count()).toBe(0);
     expectQuiet(visitor);
+  });
+
+  test('forms that lapse are listed, lapsed ones are named as such, and a payout leaves them out', async () => {
+    const year = new Date().getUTCFullYear();
+    const address = { line1: 'Hauptstr. 1', city: 'Berlin' };
+    const signer = async (name: string, signed: number) => {
+      const { id } = await makeAffiliate(world.api, { name_first: name });
+      const form = { type: 'w8ben', signed_on: `${signed}-02-01` };
+      const profile = { legal_type: 'person', legal_name: name, country: 'DE', address, form };
+      expect((await world.api.put(`${AFFILIATES}/${id}/tax-profile`, profile)).status).toBe(200);
+      await makeCommission(world.api, id, { amount: 500, currency: 'usd' });
+    };
+    await signer('Zoë', year - 3);
+    await signer('Bob', year - 4);
+    const visitor = await atDashboard(chromium, world, { path: '/reports/tax-forms', viewport: PHONE });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Zoë' }).waitFor();
+    await page.getByText(`31 Dec ${year}`).waitFor();
+    expect(await page.getByRole('link', { name: 'Bob' }).count()).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Lapsed', exact: true }).click();
+    await page.getByRole('link', { name: 'Bob' }).click();
+    await page.getByText(`Lapsed: it was valid until 31 Dec ${year - 1}`).waitFor();
+    await page.goto(`${world.url}/settings/account`);
+    await page.getByLabel('Tax form', { exact: true }).selectOption('Everybody needs a W-9 or W-8');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('Settings saved').waitFor();
+    await page.goto(`${world.url}/payouts/new?view=out`);
+    await page.getByText('Tax form lapsed').first().waitFor();
+    expectQuiet(visitor);
+    await world.api.patch('/v2/account', { payout_form: 'none' });
   });
 
   test('the tax details of the account are set, refused by field, and removed', async () => {

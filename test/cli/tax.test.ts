@@ -54,6 +54,39 @@ test('a tax profile is set by e-mail, shown with the end of its tax id, kept, an
   expectRefusal(await api.get(path), 404, 'resource_missing');
 });
 
+test('forms that lapse this year are listed with their last day', async () => {
+  const { id } = await makeAffiliate(api);
+  const year = new Date().getUTCFullYear();
+  const abroad = [
+    '--legal-type',
+    'person',
+    '--legal-name',
+    'Zoë',
+    '--country',
+    'de',
+    '--line1',
+    'Hof 1',
+    '--city',
+    'Berlin',
+  ];
+  const sign = (day: string) =>
+    run('affiliates', 'tax', 'set', String(id), ...abroad, '--form', 'w8ben', '--signed-on', day);
+  expect(await runText('affiliates', 'forms', 'list', '--lapsing')).toBe('No tax profiles found.\n');
+  expect((await sign(`${year - 3}-02-01`)).stdout).toContain(`valid until ${year}-12-31`);
+  expect(await runText('affiliates', 'forms', 'list', '--lapsing')).toMatch(
+    new RegExp(`^${id} +Zoë +DE +w8ben +${year - 3}-02-01 +${year}-12-31`, 'm'),
+  );
+  await sign(`${year - 4}-02-01`);
+  expect((await runJson('affiliates', 'forms', 'list', '--lapsing')).data).toEqual([]);
+  expect((await runJson('affiliates', 'forms', 'list', '--lapsed')).data).toMatchObject([
+    { affiliate_id: id },
+  ]);
+  expect(await run('affiliates', 'forms', 'list', '--lapsed', '--lapsing')).toMatchObject({ code: 2 });
+  expect(await runText('account', 'change', '--payout-form', 'always')).toContain('always');
+  await makeCommission(api, id, { amount: 500, currency: 'usd' });
+  expect(await runText('payouts', 'preview')).toMatch(/form expired +a valid W-9 or W-8 is recorded/);
+});
+
 test('affiliates with the same tax id are named', async () => {
   const [first, second] = [await makeAffiliate(api), await makeAffiliate(api)];
   await set(String(first.id), ...NUMBER);

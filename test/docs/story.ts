@@ -120,6 +120,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
     },
   });
   await show('getAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
+  await show('listAffiliateTaxProfiles', { query: { form_status: 'valid' } });
   await show('deleteAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
   await show('importAffiliates', {
     query: { dry_run: false },

@@ -232,6 +232,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'report-affiliates', path: () => '/reports?period=this_year&by=affiliate' },
   { name: 'report-methods', path: () => '/reports?period=this_year&by=method' },
   { name: 'us-tax', path: () => '/reports/us-tax' },
+  { name: 'tax-forms', path: () => '/reports/tax-forms' },
   { name: 'us-tax-all', path: () => '/reports/us-tax?view=all' },
   { name: 'import', path: () => '/import' },
   {

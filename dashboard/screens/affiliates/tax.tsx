@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { AffiliateTaxProfile, AffiliateWithBalance } from '../../../src/client/api.ts';
 import { nameOf, useTaxProfile } from '../../data/affiliates.ts';
 import { useMay } from '../../data/me.ts';
+import { isPast } from '../../data/server-time.ts';
 import { Button } from '../../parts/button.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { day } from '../../parts/format.ts';
@@ -72,6 +73,13 @@ function Form({ form }: { form: AffiliateTaxProfile['form'] }) {
   return (
     <>
       {texts.signedOn(tax.forms[form.type], day(form.signed_on))}
+      {form.valid_until !== null && (
+        <span className="second">
+          {isPast(form.valid_until)
+            ? texts.lapsed(day(form.valid_until))
+            : texts.validUntil(day(form.valid_until))}
+        </span>
+      )}
       <Document name={form.document} />
     </>
   );

@@ -2,12 +2,13 @@ import { Link } from '@tanstack/react-router';
 import type { AffiliateBalances, PaymentFiles } from '../../../src/client/api.ts';
 import { outdatedDownloads } from '../../data/payouts.ts';
 import { useRead } from '../../data/queries.ts';
-import { endsSoon } from '../../data/server-time.ts';
+import { endsSoon, serverNow } from '../../data/server-time.ts';
 import { Notice } from '../../parts/feedback.tsx';
 import { home } from '../../texts/home.ts';
 
 const LIVE = { isLive: true };
 const texts = home.attention;
+const OCTOBER = 9;
 
 /** Everything that needs attention, with links. */
 export function Attention({ balances }: { balances: AffiliateBalances }) {
@@ -18,6 +19,13 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
   const isWaiting = payout !== null && approval === 'waiting';
   const endpoints = useRead('listWebhookEndpoints', { query: { per_page: 100 } }, LIVE).data?.data ?? [];
   const failed = useRead('listWebhookEvents', { query: { status: 'failed', per_page: 1 } }, LIVE);
+  // all forms lapse at the end of a year
+  const isLate = new Date(serverNow()).getUTCMonth() >= OCTOBER;
+  const lapsing = useRead(
+    'listAffiliateTaxProfiles',
+    { query: { form_status: 'lapsing', per_page: 1 } },
+    { ...LIVE, isEnabled: isLate },
+  );
   const without = Math.max(
     0,
     ...balances.balances.map(({ without_destination: { affiliate_count: number } }) => number),
@@ -29,8 +37,10 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
     ({ status, client_certificate: certificate }) =>
       status === 'enabled' && certificate !== null && endsSoon(certificate.expires_at),
   ).length;
+  const forms = lapsing.data?.pagination.total ?? 0;
   const events = failed.data?.pagination.total ?? 0;
-  if (!isWaiting && outdated + without + disabled + failing + certificates + events === 0) return null;
+  if (!isWaiting && outdated + without + disabled + failing + certificates + forms + events === 0)
+    return null;
   return (
     <Notice tone="warn">
       {isWaiting && (
@@ -73,6 +83,11 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
           <Link to="/webhooks" search={{ status: 'enabled' }}>
             {texts.certificates(certificates)}
           </Link>
+        </p>
+      )}
+      {forms > 0 && (
+        <p>
+          <Link to="/reports/tax-forms">{texts.forms(forms)}</Link>
         </p>
       )}
       {events > 0 && (

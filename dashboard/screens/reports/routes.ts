@@ -25,4 +25,11 @@ const usTax = createRoute({
   component: lazyRouteComponent(() => import('./us-tax.tsx'), 'UsTaxReportScreen'),
 });
 
-export const reportRoutes = [report, usTax] as const;
+const taxForms = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reports/tax-forms',
+  validateSearch: searchOf({ page: number, sort: text, view: oneOf(['lapsed', 'none']) }),
+  component: lazyRouteComponent(() => import('./tax-forms.tsx'), 'TaxFormsScreen'),
+});
+
+export const reportRoutes = [report, usTax, taxForms] as const;

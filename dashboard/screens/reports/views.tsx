@@ -33,6 +33,9 @@ export function Views({ by, period }: { by: Grouping | null; period?: PeriodSear
       <Link to="/reports/us-tax" activeOptions={{ includeSearch: false }}>
         {texts.usTax}
       </Link>
+      <Link to="/reports/tax-forms" activeOptions={{ includeSearch: false }}>
+        {texts.taxForms}
+      </Link>
     </Tabs>
   );
 }

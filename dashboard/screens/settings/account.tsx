@@ -59,6 +59,7 @@ function AccountForm({ account }: { account: Account }) {
   const [limits, setLimits] = useState(() => amountsOf(account.paypal_payment_limit));
   const [approval, setApproval] = useState(account.approval);
   const [wait, setWait] = useState(String(account.destination_wait_hours));
+  const [payoutForm, setPayoutForm] = useState(account.payout_form);
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [eventOwner, setEventOwner] = useState(account.event_owner);
   const [most, setMost] = useState(String(account.endpoints_per_owner ?? ''));
@@ -87,6 +88,7 @@ function AccountForm({ account }: { account: Account }) {
       paypal_payment_limit: paymentLimit,
       approval,
       destination_wait_hours: Number(wait),
+      payout_form: payoutForm,
       debtor: debtorFrom(debtor),
       originator: originatorFrom(account, originator),
       tax_profile: taxFrom(tax),
@@ -145,6 +147,13 @@ function AccountForm({ account }: { account: Account }) {
             value={wait}
             onChange={setWait}
             problem={isWaitGood ? null : texts.badWait}
+          />
+          <SelectField
+            label={texts.payoutForm}
+            hint={texts.payoutFormHint}
+            value={payoutForm}
+            options={optionsOf(['none', 'at_threshold', 'always'], texts.payoutForms)}
+            onChange={setPayoutForm}
           />
         </Card>
         <DebtorFields typed={debtor} onChange={setDebtor} />

@@ -20,6 +20,7 @@ import { addAffiliateImport } from '../imports/imports.ts';
 import { addAdjust } from './adjust.ts';
 import { addDestination } from './destination.ts';
 import { addErase } from './erase.ts';
+import { addForms } from './forms.ts';
 import { addStatement } from './statement.ts';
 import { addTaxProfile } from './tax.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
@@ -39,7 +40,7 @@ const { external_id: _, ...named } = AFFILIATE_FIELDS;
 /** The fields of an affiliate that is addressed by its external_id. */
 const NAMED_FIELDS = named;
 
-/** `payhook affiliates import|list|show|create|change|put|destination|tax|adjust|statement|erase`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|tax|forms|adjust|statement|erase`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -58,6 +59,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addPut(affiliates, cli);
   addDestination(affiliates, cli);
   addTaxProfile(affiliates, cli);
+  addForms(affiliates, cli);
   addAdjust(affiliates, cli);
   addStatement(affiliates, cli);
   addErase(affiliates, cli);

@@ -99,7 +99,7 @@ function describe({
           ? 'lost with the secret key'
           : `${tax_id.type} …${tax_id.ending}`,
     ],
-    ['Form', form === null ? 'none' : `${form.type}, signed on ${form.signed_on}${keptAt(form.document)}`],
+    ['Form', form === null ? 'none' : formText(form)],
     [
       'Self-billing',
       self_billing === null
@@ -107,6 +107,16 @@ function describe({
         : `agreed on ${self_billing.agreed_on} by ${printable(self_billing.agreed_by)}${keptAt(self_billing.document)}`,
     ],
   ]);
+}
+
+function formText({
+  type,
+  signed_on,
+  valid_until,
+  document,
+}: NonNullable<AffiliateTaxProfile['form']>): string {
+  const until = valid_until === null ? '' : `, valid until ${valid_until}`;
+  return `${type}, signed on ${signed_on}${until}${keptAt(document)}`;
 }
 
 const keptAt = (document: string | null) => (document === null ? '' : `, document: ${printable(document)}`);

@@ -74,7 +74,10 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
     .description('list who was left out of a payout, and why')
     .argument('<payout>', REFERENCE_HELP)
     .option('--affiliate <affiliate>', AFFILIATE_HELP)
-    .option('--reason <reason>', 'below_minimum, negative_balance, on_hold, affiliate_inactive or not_ready');
+    .option(
+      '--reason <reason>',
+      'below_minimum, negative_balance, on_hold, affiliate_inactive, not_ready, form_missing or form_expired',
+    );
   withPages(excluded, { nouns: 'lines', sort: 'affiliate_id, amount' })
     .option('--json', 'print the page (a list of PayoutExclusion)')
     .addHelpText(

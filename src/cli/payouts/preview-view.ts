@@ -83,6 +83,9 @@ function remedyOf(one: PayoutPreviewExclusion): string {
         : `the hold ends, first on ${shortTime(one.available_at)} (UTC)`;
     case 'affiliate_inactive':
       return 'the affiliate is active, or with --filter affiliate_status=inactive';
+    case 'form_missing':
+    case 'form_expired':
+      return 'a valid W-9 or W-8 is recorded: payhook affiliates tax set';
     default:
       return 'payouts are resumed: payhook affiliates change --ready';
   }

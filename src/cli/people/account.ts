@@ -24,6 +24,7 @@ interface Settings {
   readonly endpointsPerOwner?: string;
   readonly approval?: 'none' | 'second_person';
   readonly destinationWait?: string;
+  readonly payoutForm?: 'none' | 'at_threshold' | 'always';
   readonly debtor?: string;
   readonly originator?: string;
   readonly taxProfile?: string;
@@ -55,6 +56,7 @@ Examples:
   $ payhook account change --event-owner required --endpoints-per-owner 5
   $ payhook account change --approval second_person
   $ payhook account change --destination-wait 48
+  $ payhook account change --payout-form at_threshold
 `;
 
 /** `payhook account show|change`. */
@@ -93,6 +95,13 @@ export function addAccount(group: Command, cli: Cli): void {
     .option(
       '--destination-wait <hours>',
       'how long payment files leave out affiliates whose destination changed; 0 = not at all',
+    )
+    .addOption(
+      new Option('--payout-form <rule>', 'who needs a valid W-9 or W-8 to be paid').choices([
+        'none',
+        'at_threshold',
+        'always',
+      ]),
     )
     .option('--debtor <json>', 'the account that SEPA files pay from, as a JSON object; none removes it')
     .option('--originator <json>', 'the sender of NACHA files, as a JSON object; none removes it')
@@ -136,6 +145,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     endpoints_per_owner: readMost(endpointsPerOwner),
     approval,
     destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
+    payout_form: settings.payoutForm,
     debtor: readObject<Given<'debtor'>>('--debtor', debtor),
     originator: readObject<Given<'originator'>>('--originator', originator),
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
@@ -157,6 +167,12 @@ function readObject<Value>(option: string, text: string | undefined): Value | nu
   return text === 'none' ? null : (readJsonOption(option, text).value as Value);
 }
 
+const FORM_RULES: Readonly<Record<Account['payout_form'], string>> = {
+  none: 'not needed',
+  at_threshold: 'from the threshold of Form 1099-NEC on',
+  always: 'always',
+};
+
 function describe(account: Account, { paint }: Terminal): string {
   const facts = factLines([
     ['Currency', account.default_currency.toUpperCase()],
@@ -174,6 +190,7 @@ function describe(account: Account, { paint }: Terminal): string {
         ? 'paid at once'
         : `paid after ${count(account.destination_wait_hours, 'hour')}`,
     ],
+    ['Tax form to be paid', FORM_RULES[account.payout_form]],
     [
       'SEPA debtor',
       account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,

@@ -22,6 +22,8 @@ export const EXCLUSION_REASONS = [
   'on_hold',
   'affiliate_inactive',
   'not_ready',
+  'form_missing',
+  'form_expired',
 ] as const;
 
 const total = strict(

@@ -3,6 +3,7 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
 import { all, type PayoutFilters } from './filters.ts';
+import { type FormRule, formJoins, formReason } from './forms.ts';
 
 export interface Selection {
   /** UUID of the account. */
@@ -11,6 +12,8 @@ export interface Selection {
   /** Trimmed; empty = none. */
   readonly search: string;
   readonly ignoreMinimum: boolean;
+  /** Who needs a signed tax form; null = nobody. */
+  readonly forms: FormRule | null;
   /** Stored with the payout, not used for selection. */
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -39,11 +42,12 @@ export function claimCondition(selection: Selection): Sql {
 /**
  * The query of groups, after `moment`: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
  * commission_count, reason)`. A null reason means paid by this selection. Rules apply in this order: filters, debts, net
- * (a debt settled to zero is neither paid nor left out), `total`, minimum (returned money is exempt). Preview and create
+ * (a debt settled to zero is neither paid nor left out), `total`, minimum (returned money is exempt), tax form. Preview and create
  * read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
-  const { account, filters, search, ignoreMinimum } = selection;
+  const { account, filters, search, ignoreMinimum, forms } = selection;
+  const hasMethod = filters.method.length > 0;
   const affiliates = all([...filters.affiliate, ...[searchCondition(search) ?? []].flat()]);
   const inactive = filters.namesAffiliateStatus ? sql`false` : sql`a.status = 'inactive'`;
   const notReady = filters.namesReadiness ? sql`false` : sql`not a.is_ready_for_payout`;
@@ -53,7 +57,8 @@ export function decidedGroups(selection: Selection): Sql {
                 when t.amount < 0 then 'negative_balance'
                 when not ${ignoreMinimum}::boolean and not t.returned and t.amount < coalesce(
                   (a.minimum_payout ->> t.currency)::int8, (o.minimum_payout ->> t.currency)::int8, 0)
-                then 'below_minimum' end as reason
+                then 'below_minimum'
+                ${forms === null ? empty : sql`else ${formReason(forms)}`} end as reason
     from (
       select c.affiliate_id, c.currency,
              case when ${inactive} then 'affiliate_inactive'
@@ -67,6 +72,7 @@ export function decidedGroups(selection: Selection): Sql {
       having bool_or(${all(filters.commissionOther)})) t
     join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
     join accounts o on o.id = ${account}
-    ${filters.method.length > 0 ? destinationsInForce(account) : empty}
+    ${hasMethod ? destinationsInForce(account) : empty}
+    ${forms === null ? empty : formJoins(account, forms, hasMethod)}
     where ${all(filters.method)} and (t.set_aside is not null or t.amount < 0 or t.amount > 0 and ${all(filters.total)})`;
 }

@@ -25,6 +25,7 @@ import { missingAffiliates, missingPrograms } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
+import { readFormRule } from './forms.ts';
 import type { Selection } from './plan.ts';
 import type { PayoutPreview, SelectionInput } from './record.ts';
 import {
@@ -46,9 +47,11 @@ export interface PayoutRecord<T> {
 
 /** Checks the shape of a selection before anything is locked. */
 async function readSelection(db: Reader, account: AccountId, input: SelectionInput): Promise<Selection> {
+  const zone = await zoneOf(db, account);
   return {
     account,
-    filters: readFilters(input.filters, await zoneOf(db, account)),
+    filters: readFilters(input.filters, zone),
+    forms: await readFormRule(db, account, zone),
     search: (input.search ?? '').trim(),
     ignoreMinimum: input.ignore_minimum ?? false,
     metadata: input.metadata ?? {},

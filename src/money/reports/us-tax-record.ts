@@ -24,16 +24,20 @@ export const usTaxRow = strict(
     country: nullable(Type.String({ description: 'of the tax profile, or of the affiliate' })),
     residence: Type.Enum([...RESIDENCES], {
       title: 'UsTaxResidence',
-      description: 'by the signed form, or by the country',
+      description: 'by the signed form unless it has lapsed, else by the country',
     }),
     form: nullable(Type.Enum([...TAX_FORMS], { title: 'TaxForm' })),
+    form_valid_until: nullable(
+      Type.String({ description: 'the day; null: it does not lapse, or there is none' }),
+    ),
     tax_id_type: nullable(Type.Enum([...TAX_ID_TYPES], { title: 'TaxIdType' })),
     tax_id_ending: nullable(Type.String()),
     missing_form: nullable(
       Type.Enum([...MISSING_FORMS], {
         title: 'MissingTaxForm',
         description:
-          'w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8',
+          'w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8, or with one ' +
+          'that had lapsed before the year',
       }),
     ),
     reportable_amount: usd('paid by methods that you report, less returns'),
@@ -69,6 +73,7 @@ export const rowRecord = columnsOf(usTaxRow, {
   country: 's.country',
   residence: 's.residence',
   form: 's.form',
+  form_valid_until: 's.form_valid_until',
   tax_id_type: 's.tax_id_type',
   tax_id_ending: 's.ending',
   missing_form: 's.missing_form',

@@ -9,49 +9,17 @@ import {
 } from '../../contract/lists.ts';
 import { oneRow, type Reader, rows } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
-import { formatInstant, type Span } from '../../kernel/time.ts';
-import { paidThrough } from '../ledger/destinations.ts';
-import { paidAmount } from '../ledger/payout-record.ts';
+import type { Span } from '../../kernel/time.ts';
+import { movedBy } from '../ledger/paid-by-method.ts';
+import { lapsedBefore, VALID_UNTIL } from '../ledger/tax-forms.ts';
 import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxRow } from './us-tax-record.ts';
 
 /** A year of an account, and the threshold for a form, in cents. */
 export interface UsTaxYear {
   readonly account: AccountId;
+  readonly number: number;
   readonly span: Span;
   readonly threshold: number;
-}
-
-/**
- * What moved in the year, by affiliate, method and currency. The method is the type of the destination that a line was paid
- * to, or the payout method, or PayPal if there was an address for it, as in payment files.
- */
-function moved({ account, span }: UsTaxYear): Sql {
-  const within = (instant: string) =>
-    sql`${raw(instant)} >= ${formatInstant(span.from)}::timestamptz
-        and ${raw(instant)} < ${formatInstant(span.until)}::timestamptz`;
-  const method = raw(`coalesce(${paidThrough('d.type', 'l')}, 'other')`);
-  const way = raw(`
-    join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id and l.affiliate_id = t.affiliate_id
-    left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id`);
-  const returns = (instant: string, sign: string) => sql`
-    select t.affiliate_id, ${method}, t.currency, 0, ${raw(sign)} r.amount
-    from payout_returns r
-    join payout_line_totals t on t.account_id = r.account_id and t.payout_id = r.payout_id
-      and t.affiliate_id = r.affiliate_id and t.currency = r.currency
-    ${way}
-    where r.account_id = ${account} and ${within(`r.${instant}`)}`;
-  return sql`
-    select affiliate_id, method, currency, sum(paid)::int8 as paid, sum(returned)::int8 as returned
-    from (
-      select t.affiliate_id, ${method} as method, t.currency, ${raw(paidAmount('t'))} as paid, 0 as returned
-      from payouts p
-      join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id and t.is_paid
-      ${way}
-      where p.account_id = ${account} and p.status = 'paid' and ${within('p.paid_at')}
-      union all ${returns('returned_at', '')}
-      union all ${returns('undone_at', '-')}) each
-    group by affiliate_id, method, currency
-    having sum(paid) <> 0 or sum(returned) <> 0`;
 }
 
 /** The CTEs up to `us_tax`: a row for each affiliate with payments or returns in the year. */
@@ -60,7 +28,7 @@ function usTaxRows(year: UsTaxYear): Sql {
     raw(
       `coalesce(sum(paid - returned) filter (where currency = 'usd' and method ${condition} 'paypal'), 0)::int8`,
     );
-  return sql`moved as materialized (${moved(year)}),
+  return sql`moved as materialized (${movedBy(year.account, year.span)}),
     summed as (
       select affiliate_id, ${usdBy('<>')} as reportable_amount, ${usdBy('=')} as processor_amount,
              bool_or(currency <> 'usd') as has_others,
@@ -69,19 +37,20 @@ function usTaxRows(year: UsTaxYear): Sql {
       from moved group by affiliate_id),
     known as (
       select s.*, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email, x.id as profile_id,
-             x.legal_name, x.legal_type, x.address, x.form, x.tax_id_type, x.number, x.ending,
-             coalesce(x.country, a.country) as country,
-             case when x.form = 'w9' then 'us' when x.form like 'w8%' then 'foreign'
+             x.legal_name, x.legal_type, x.address, x.form, ${raw(VALID_UNTIL)} as form_valid_until, is_lapsed,
+             x.tax_id_type, x.number, x.ending, coalesce(x.country, a.country) as country,
+             case when x.form = 'w9' then 'us' when x.form like 'w8%' and not is_lapsed then 'foreign'
                   when coalesce(x.country, a.country) = 'US' then 'us'
                   when coalesce(x.country, a.country) is not null then 'foreign' else 'unknown' end as residence,
              s.reportable_amount >= ${year.threshold}::int8 as is_above_threshold
       from summed s
       join affiliates a on a.account_id = ${year.account} and a.id = s.affiliate_id
-      left join affiliate_tax_profiles x on x.account_id = a.account_id and x.affiliate_id = a.id),
+      left join affiliate_tax_profiles x on x.account_id = a.account_id and x.affiliate_id = a.id
+      cross join lateral (select ${lapsedBefore(sql`${year.number}`)} as is_lapsed) l),
     us_tax as materialized (
       select *, case when residence = 'us' and form is distinct from 'w9' then 'w9'
                      when residence = 'unknown' and is_above_threshold then 'w9'
-                     when residence = 'foreign' and (form like 'w8%') is not true then 'w8' end as missing_form,
+                     when residence = 'foreign' and (form like 'w8%' and not is_lapsed) is not true then 'w8' end as missing_form,
              residence = 'us' and is_above_threshold as is_reportable
       from known)`;
 }

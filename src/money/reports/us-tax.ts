@@ -9,6 +9,7 @@ import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import type { AccountVault, Vault } from '../../kernel/vault.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
+import { FIRST_YEAR, federalThreshold, LAST_KNOWN } from '../../terms/us-thresholds.ts';
 import type { CsvFile } from '../files/csv-export.ts';
 import { csvLine } from '../files/csv-line.ts';
 import { refuseInexact } from '../ledger/totals.ts';
@@ -23,25 +24,11 @@ import {
   type UsTaxYear,
 } from './us-tax-store.ts';
 
-/**
- * The sum of a calendar year from which a payer files Form 1099-NEC, in cents, by the first year it applies to: 26 USC
- * 6041(a), and since 2026 Public Law 119-21, section 70433, which indexes it to inflation from 2027 on.
- */
-const THRESHOLDS: readonly (readonly [since: number, cents: number])[] = [
-  [2026, 200_000],
-  [2020, 60_000],
-];
-/** The last year whose threshold is known. */
-const LAST_KNOWN = 2026;
-/** The first year of Form 1099-NEC. */
-const FIRST_YEAR = 2020;
-
 const REMARK =
   'A list, not advice: your tax adviser decides who must be reported, on which form, and what is withheld. Corporations are ' +
   'mostly exempt. Backup withholding is not computed.';
 
 interface WantedYear extends UsTaxYear {
-  readonly number: number;
   readonly zone: string;
 }
 
@@ -51,7 +38,7 @@ async function readYear(db: Reader, account: AccountId, text: string | undefined
   const year = text ?? dayOf(await readNow(db), zone).slice(0, 4);
   const { span } = readPeriod({ year }, zone);
   const number = Number(year);
-  const threshold = THRESHOLDS.find(([since]) => since <= number)?.[1];
+  const threshold = federalThreshold(number);
   if (threshold === undefined)
     throw fail('invalid_query', `year must be ${FIRST_YEAR}, the first of Form 1099-NEC, or later`);
   return { account, span, threshold, number, zone };

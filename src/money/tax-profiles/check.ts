@@ -9,8 +9,8 @@ import type { NewTaxProfile } from './record.ts';
  * the field and its rule, never with the tax id.
  */
 export function checkTaxProfile(input: NewTaxProfile): NewTaxProfile {
-  const { legal_type, form, tax_id } = input;
-  const misfit = form ? formRule(legal_type, form.type) : null;
+  const { form, tax_id } = input;
+  const misfit = form ? formRule({ ...input, form: form.type }) : null;
   if (misfit !== null) throw fail('invalid_body', `form.type ${misfit}`);
   const checked = normalised(TAX_PROFILE_FIELDS, input);
   if (!tax_id) return checked;
@@ -19,9 +19,27 @@ export function checkTaxProfile(input: NewTaxProfile): NewTaxProfile {
   return { ...checked, tax_id: { type: tax_id.type, number: read.value } };
 }
 
-/** Why somebody of a legal type cannot have signed a form; null when they can. */
-export function formRule(legalType: string, form: string): string | null {
+/** Why somebody of a legal type and tax country cannot have signed a form; null when they can. */
+export function formRule({
+  legal_type: legalType,
+  country,
+  form,
+}: {
+  readonly legal_type: string;
+  readonly country: string;
+  readonly form: string;
+}): string | null {
   if (form === 'w8ben' && legalType !== 'person') return 'w8ben is for persons: a business signs w8bene';
   if (form === 'w8bene' && legalType !== 'business') return 'w8bene is for businesses: a person signs w8ben';
+  if (form.startsWith('w8') && country.trim().toUpperCase() === 'US')
+    return `${form} is for those who are not of the United States: with the country US the form is w9`;
   return null;
 }
+
+/** The latest day that has begun somewhere on Earth: days begin up to 14 hours before those of UTC. Milliseconds since 1970. */
+export const latestDay = (nowMs: number): string => new Date(nowMs + 14 * HOUR_MS).toISOString().slice(0, 10);
+
+const HOUR_MS = 3_600_000;
+
+/** The rule of `form.signed_on`. */
+export const FUTURE_RULE = 'must not be in the future';

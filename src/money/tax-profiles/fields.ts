@@ -21,6 +21,7 @@ import { composedName } from '../../kernel/names.ts';
 import { parseDay } from '../../kernel/time.ts';
 import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/fields.ts';
+import { VALID_UNTIL } from '../ledger/tax-forms.ts';
 
 interface TaxField extends WritableField {
   readonly import: ImportRule | null;
@@ -140,6 +141,15 @@ const FORM_FIELDS = {
       synonyms: words('taxformsignedon taxformdate formsignedon formdate datesigned'),
     },
   },
+  valid_until: {
+    schema: nullable(
+      Type.String({
+        description:
+          'the last day of the third calendar year after the signature; null: a form of this type does not lapse',
+        examples: ['2029-12-31'],
+      }),
+    ),
+  },
   document: {
     ...document,
     label: 'Document of the form',
@@ -256,7 +266,7 @@ export const TAX_PROFILE_FIELDS = {
     ...objectOf(FORM_FIELDS),
     schema: nullable(strict(recordProperties(FORM_FIELDS), { title: 'SignedTaxForm' })),
     column: `case when x.form is not null then json_build_object('type', x.form, 'signed_on', x.signed_on,
-    'document', x.form_document) end`,
+    'valid_until', ${VALID_UNTIL}, 'document', x.form_document) end`,
     input: nullable(newSchema(FORM_FIELDS)),
     label: 'a tax form',
   },

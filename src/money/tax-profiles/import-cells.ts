@@ -85,9 +85,10 @@ const isGiven = (cells: Cells, { parts = {} }: WritableField) =>
   // the kind of a number says nothing without the number
   Object.keys(importFields(parts)).some((column) => column !== 'tax_id_type' && cells[column] != null);
 
-function legalTypeIn({ legal_type, tax_form }: Cells): string {
+function legalTypeIn({ legal_type, tax_form, tax_country }: Cells): string {
   const type = cell.oneOf('legal_type', legal_type, LEGAL_TYPES) ?? missing('legal_type', 'a tax profile');
-  const misfit = tax_form == null ? null : formRule(type, tax_form);
+  const misfit =
+    tax_form == null ? null : formRule({ legal_type: type, country: tax_country ?? '', form: tax_form });
   if (misfit !== null) throw new CellError(`tax_form ${misfit}`);
   return type;
 }

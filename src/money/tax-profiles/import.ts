@@ -1,10 +1,11 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { readNow } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { BadLines } from '../files/csv-import.ts';
 import { takeOutBad } from '../files/csv-stage.ts';
 import type { ImportedFile, ImportPart } from '../files/import-part.ts';
-import { formRule } from './check.ts';
+import { FUTURE_RULE, formRule, latestDay } from './check.ts';
 import { STAGED_PROFILE, TAX_COLUMNS } from './import-cells.ts';
 
 /** The columns of a row of a profile that an import can set, and those of the tax id among them. */
@@ -52,21 +53,28 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
 }
 
 /**
- * Lines of a file without a form, whose legal type cannot have signed the form that there is. From here on until the end of
- * the transaction nobody else sets these profiles.
+ * Lines whose form cannot have been signed: on a day in the future, or, in a file without forms, the form that there is, by
+ * somebody of that legal type or country. From here on until the end of the transaction nobody else sets these profiles.
  */
 async function refuseMisfits(tx: Tx, { account, header }: ImportedFile, bad: BadLines): Promise<void> {
   await lockAffiliates(tx, account, sql`select affiliate_id from staged where tax_profile is not null`);
+  const latest = latestDay(await readNow(tx));
+  await takeOutBad<{ line: number }>(tx, bad, {
+    found: sql`select s.line from staged s where s.tax_profile ->> 'signed_on' > ${latest}`,
+    messagesOf: () => [`tax_form_signed_on ${FUTURE_RULE}`],
+  });
   if (header.has('tax_form')) return;
-  await takeOutBad<{ line: number; legal_type: string; form: string }>(tx, bad, {
+  await takeOutBad<{ line: number; legal_type: string; country: string; form: string }>(tx, bad, {
     found: sql`
-      select s.line, s.tax_profile ->> 'legal_type' as legal_type, x.form
+      select s.line, s.tax_profile ->> 'legal_type' as legal_type, s.tax_profile ->> 'country' as country, x.form
       from staged s join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = s.affiliate_id
       where (x.form = 'w8ben' and s.tax_profile ->> 'legal_type' <> 'person')
-        or (x.form = 'w8bene' and s.tax_profile ->> 'legal_type' <> 'business')`,
-    messagesOf: ({ legal_type, form }) => [
-      `legal_type does not go with the form that was signed: ${formRule(legal_type, form)}`,
-    ],
+        or (x.form = 'w8bene' and s.tax_profile ->> 'legal_type' <> 'business')
+        or (x.form like 'w8%' and s.tax_profile ->> 'country' = 'US' and x.country <> 'US')`,
+    messagesOf: (line) => {
+      const column = formRule({ ...line, country: '' }) === null ? 'tax_country' : 'legal_type';
+      return [`${column} does not go with the form that was signed: ${formRule(line)}`];
+    },
   });
 }
 

@@ -1,8 +1,23 @@
-import { noContent, ok, readRoute, writeRoute } from '../../contract/route.ts';
+import { noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
 import { newTaxProfile, taxProfile } from './record.ts';
-import { getTaxProfile, putTaxProfile, removeTaxProfile } from './service.ts';
+import { getTaxProfile, listTaxProfiles, putTaxProfile, removeTaxProfile } from './service.ts';
+import { taxProfileList } from './store.ts';
 
 const path = '/v2/affiliates/{affiliate_id}/tax-profile';
+
+export const list = readRoute({
+  operation: 'listAffiliateTaxProfiles',
+  path: '/v2/affiliates/tax-profiles',
+  scope: 'affiliates',
+  needs: 'read',
+  summary: 'List who affiliates are to a tax office',
+  description:
+    'For example those whose form lapses at the end of this year. Affiliates without a tax profile are not listed.',
+  list: taxProfileList,
+  returns: { 200: listOf(taxProfile) },
+  handle: async ({ db, account, list: wanted }) => page(await listTaxProfiles(db, account, wanted)),
+});
 
 export const get = readRoute({
   operation: 'getAffiliateTaxProfile',

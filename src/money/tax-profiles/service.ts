@@ -1,3 +1,5 @@
+import type { ListQuery, Page } from '../../contract/lists.ts';
+import { readNow } from '../../db/clock.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -5,10 +7,16 @@ import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { missingAffiliate } from '../affiliates/service.ts';
-import { checkTaxProfile } from './check.ts';
+import { checkTaxProfile, FUTURE_RULE, latestDay } from './check.ts';
 import type { NewTaxProfile, TaxProfile } from './record.ts';
 import { sealTaxId } from './sealed.ts';
-import { deleteTaxProfile, lockTaxProfile, readTaxProfile, writeTaxProfile } from './store.ts';
+import {
+  deleteTaxProfile,
+  lockTaxProfile,
+  pageOfTaxProfiles,
+  readTaxProfile,
+  writeTaxProfile,
+} from './store.ts';
 
 /** Whose tax profiles, and what seals the tax ids. */
 interface Caller {
@@ -31,6 +39,10 @@ export async function getTaxProfile(
   return json;
 }
 
+/** A page of the tax profiles of an account. */
+export const listTaxProfiles = (db: Reader, account: AccountId, list: ListQuery): Promise<Page<TaxProfile>> =>
+  pageOfTaxProfiles(db, account, list);
+
 /** Sets who an affiliate is to a tax office. Throws `resource_missing`, `invalid_body`. */
 export async function putTaxProfile(
   tx: Tx,
@@ -39,6 +51,8 @@ export async function putTaxProfile(
   input: NewTaxProfile,
 ): Promise<Json<TaxProfile>> {
   const { tax_id, ...checked } = checkTaxProfile(input);
+  if (checked.form && checked.form.signed_on > latestDay(await readNow(tx)))
+    throw fail('invalid_body', `form.signed_on ${FUTURE_RULE}`);
   const affiliate = numberIdOf(affiliateId);
   const id = affiliate === null ? null : await lockTaxProfile(tx, account, affiliate);
   if (affiliate === null || id === null) throw missingAffiliate();

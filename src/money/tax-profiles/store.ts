@@ -1,8 +1,11 @@
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
+import { type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { TAX_FORMS } from '../../terms/taxes.ts';
+import { lapsedBefore, lapsesIn, yearNow } from '../ledger/tax-forms.ts';
 import { type NewTaxProfile, record, type TaxProfile } from './record.ts';
 import type { SealedTaxId } from './sealed.ts';
 
@@ -16,6 +19,51 @@ export function readTaxProfile(
   affiliate: number,
 ): Promise<Json<TaxProfile> | null> {
   return maybeRecord(db, record, ofAffiliate(account, affiliate));
+}
+
+const FORM_STATUSES: Readonly<Record<string, (account: AccountId) => Sql>> = {
+  none: () => sql`x.form is null`,
+  valid: (account) => sql`x.form is not null and not ${lapsedBefore(yearNow(account))}`,
+  lapsing: (account) => lapsesIn(yearNow(account)),
+  lapsed: (account) => lapsedBefore(yearNow(account)),
+};
+const formStatus = oneOf(
+  Object.keys(FORM_STATUSES),
+  (status, account) => FORM_STATUSES[status]?.(account) ?? sql`false`,
+);
+
+export const taxProfileList: ListDefinition = {
+  id: 'x.affiliate_id',
+  defaultSort: 'affiliate_id',
+  sort: { affiliate_id: 'x.affiliate_id', legal_name: 'x.legal_name', signed_on: 'x.signed_on' },
+  nullable: ['signed_on'],
+  filters: {
+    form: oneOf(TAX_FORMS, (form) => sql`x.form = ${form}`),
+    form_status: {
+      ...formStatus,
+      schema: {
+        ...formStatus.schema,
+        description:
+          'none: no form; lapsing: valid until the end of this year; lapsed: no longer valid; valid: any other, and lapsing',
+      },
+    },
+  },
+};
+
+/** A page of the tax profiles of an account. */
+export function pageOfTaxProfiles(
+  db: Reader,
+  account: AccountId,
+  list: ListQuery,
+): Promise<Page<TaxProfile>> {
+  return listPage(db, {
+    list,
+    name: 'tax_profiles',
+    table: 'affiliate_tax_profiles',
+    alias: 'x',
+    where: sql`x.account_id = ${account}`,
+    record,
+  });
 }
 
 /**

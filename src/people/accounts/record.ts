@@ -36,6 +36,16 @@ const destinationWait = Type.Integer({
     'lower it',
 });
 
+/** Who needs a signed tax form to be paid. */
+const PAYOUT_FORMS = ['none', 'at_threshold', 'always'] as const;
+export type PayoutForm = (typeof PAYOUT_FORMS)[number];
+const payoutForm = Type.Enum([...PAYOUT_FORMS], {
+  title: 'PayoutFormRule',
+  description:
+    'who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars, with this one, ' +
+    'reach the threshold of Form 1099-NEC, PayPal aside; always: everybody',
+});
+
 const eventOwner = Type.Enum(['optional', 'required'], {
   title: 'EventOwnerRule',
   description:
@@ -148,6 +158,7 @@ export const account = strict(
     endpoints_per_owner: endpointsPerOwner,
     approval,
     destination_wait_hours: destinationWait,
+    payout_form: payoutForm,
     debtor: nullable(debtor),
     originator: nullable(originator),
     tax_profile: nullable(taxProfile),
@@ -174,6 +185,7 @@ export const record = columnsOf(account, {
   endpoints_per_owner: 'a.endpoints_per_owner',
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
+  payout_form: 'a.payout_form',
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
   originator: `case when a.originator is not null
     then jsonb_build_object('person_entry_description', a.originator -> 'entry_description') || a.originator end`,
@@ -196,6 +208,7 @@ export const accountChange = strict({
   endpoints_per_owner: Type.Optional(endpointsPerOwner),
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),
+  payout_form: Type.Optional(payoutForm),
   debtor: Type.Optional(nullable(debtorInput)),
   originator: Type.Optional(nullable(originatorInput)),
   tax_profile: Type.Optional(nullable(taxProfileInput)),

@@ -146,6 +146,7 @@ export async function changeAccount(
       'endpoints_per_owner',
       'approval',
       'destination_wait_hours',
+      'payout_form',
       'debtor',
       'originator',
       'tax_profile',

@@ -102,7 +102,7 @@ class AsyncPayouts:
         per_page: int | None = None,
         after: str | None = None,
         sort: Literal["id", "-id", "affiliate_id", "-affiliate_id", "amount", "-amount"] | None = None,
-        reason: Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready"] | None = None,
+        reason: Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[KeyedOptions],
     ) -> AsyncListing[types.PayoutPreviewExclusion]:
@@ -278,7 +278,7 @@ class AsyncPayouts:
         per_page: int | None = None,
         after: str | None = None,
         sort: Literal["id", "-id", "affiliate_id", "-affiliate_id", "amount", "-amount"] | None = None,
-        reason: Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready"] | None = None,
+        reason: Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncListing[types.PayoutExclusion]:
@@ -1024,6 +1024,28 @@ class AsyncAffiliates:
             "POST",
             ("/v2/affiliates/{affiliate_id}/destination/verified-name", affiliate_id),
             body=body,
+            **options,
+        )
+
+    def tax_profiles(
+        self,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["affiliate_id", "-affiliate_id", "legal_name", "-legal_name", "signed_on", "-signed_on"] | None = None,
+        form: Literal["w9", "w8ben", "w8bene", "w8eci", "w8exp", "w8imy", "vat_registration", "other"] | None = None,
+        form_status: Literal["none", "valid", "lapsing", "lapsed"] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncListing[types.AffiliateTaxProfile]:
+        """List who affiliates are to a tax office. For example those whose form lapses at the end of this
+        year. Affiliates without a tax profile are not listed.
+        """
+        return self._calls.listing(
+            "GET",
+            ("/v2/affiliates/tax-profiles",),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "form": form, "form_status": form_status},
+            order="affiliate_id",
             **options,
         )
 

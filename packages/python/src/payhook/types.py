@@ -45,6 +45,10 @@ class Account(TypedDict):
     """Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner,
     or the operator, may lower it.
     """
+    payout_form: PayoutFormRule
+    """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
+    US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
+    """
     debtor: Debtor | None
     """The bank account that payouts are paid from (SEPA); null if unknown."""
     originator: Originator | None
@@ -426,7 +430,7 @@ class AlertChannel(TypedDict):
 
 AlertFormat = Literal["webhook", "slack"]
 
-AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "schedule_skipped", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
+AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "schedule_skipped", "tax_forms_lapsing", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
 
 class AlertSettingsAlertsItem(TypedDict):
     kind: AlertKind
@@ -727,6 +731,10 @@ class ChangeAccountBody(TypedDict):
     destination_wait_hours: NotRequired[int]
     """Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner,
     or the operator, may lower it.
+    """
+    payout_form: NotRequired[PayoutFormRule]
+    """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
+    US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
     debtor: NotRequired[ChangeAccountBodyDebtor | None]
     """The bank account that payouts are paid from (SEPA); null if unknown."""
@@ -1904,7 +1912,7 @@ class EventType(TypedDict):
     """A whole event of the type."""
 
 
-ExclusionReason = Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready"]
+ExclusionReason = Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"]
 
 class FilterTest(TypedDict):
     object: Literal["filter_test"]
@@ -3530,6 +3538,8 @@ class PayoutFilters(TypedDict):
     """Always true: a payout takes unpaid commissions only."""
 
 
+PayoutFormRule = Literal["none", "at_threshold", "always"]
+
 class PayoutLine(TypedDict):
     affiliate_id: int
     """The affiliate."""
@@ -4670,6 +4680,10 @@ class SignedTaxForm(TypedDict):
     """The form that was signed; w8ben is for persons and w8bene for businesses."""
     signed_on: str
     """The day the form was signed; YYYY-MM-DD."""
+    valid_until: str | None
+    """The last day of the third calendar year after the signature; null: a form of this type does not
+    lapse.
+    """
     document: str | None
     """Where you keep the form: a name, number or link."""
 
@@ -4978,16 +4992,18 @@ class UsTaxRow(TypedDict):
     country: str | None
     """Of the tax profile, or of the affiliate."""
     residence: UsTaxResidence
-    """By the signed form, or by the country."""
+    """By the signed form unless it has lapsed, else by the country."""
     form: TaxForm | None
     """The signed tax form; null if there is none."""
+    form_valid_until: str | None
+    """The day; null: it does not lapse, or there is none."""
     tax_id_type: TaxIdType | None
     """The type of the tax id; null if unknown."""
     tax_id_ending: str | None
     """The last characters of the tax id; null if unknown."""
     missing_form: MissingTaxForm | None
     """w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a
-    W-8.
+    W-8, or with one that had lapsed before the year.
     """
     reportable_amount: int
     """cents: paid by methods that you report, less returns."""

@@ -1,0 +1,47 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { SLICE_ROWS } from '../../db/chores.ts';
+import { rows, type Tx } from '../../db/database.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { notify } from '../../notices/notices.ts';
+import { lapsesIn } from '../ledger/tax-forms.ts';
+
+/**
+ * Records alerts about forms that lapse at the end of the year of their account: 90, 30 and 7 days before, each step once.
+ * `now` is SQL of an instant. Returns the number of accounts it looked at.
+ */
+export async function notifyOfForms(tx: Tx, now: Sql = sql`now()`): Promise<number> {
+  const looked = await rows<{ account: AccountId; forms: number; ends: string }>(
+    tx,
+    sql`with due as (
+          select b.account_id, d.year, d.year || ' ' || s.days as step
+          from payout_books b
+          join accounts o on o.id = b.account_id
+          cross join lateral (select (${now} at time zone o.time_zone)::date as today) t
+          cross join lateral (
+            select extract(year from today)::int as year, make_date(extract(year from today)::int, 12, 31) - today as left_days) d
+          cross join lateral (
+            select case when left_days <= 7 then 7 when left_days <= 30 then 30 when left_days <= 90 then 90 end as days) s
+          where s.days is not null and b.told_forms is distinct from d.year || ' ' || s.days
+          order by b.account_id limit ${SLICE_ROWS}::int
+          for no key update of b skip locked)
+        update payout_books b set told_forms = due.step
+        from due
+        where b.account_id = due.account_id
+        returning b.account_id as account, due.year || '-12-31' as ends, (
+          select count(*)::int from affiliate_tax_profiles x
+          where x.account_id = due.account_id and ${lapsesIn(sql`due.year`)}) as forms`,
+    'look_at_forms',
+  );
+  await notify(
+    tx,
+    looked
+      .filter(({ forms }) => forms > 0)
+      .map(({ account, forms, ends }) => ({
+        account,
+        kind: 'tax_forms_lapsing',
+        subject: null,
+        data: { forms, ends },
+      })),
+  );
+  return looked.length;
+}
