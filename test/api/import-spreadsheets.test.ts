@@ -91,6 +91,8 @@ describe('a cell of an Excel workbook', () => {
       ['1.5', '0.0##', '1.5'],
       ['0.5', '#.00', '0.50'],
       ['1.5', '# ?/?', '1.5'],
+      // the section depends on the number
+      ['1021.02', '[>999999]#,,"M";[>999]#,"K";#', '1021.02'],
       ['12345', '0.00E+00', '12345'],
       ['42', '@', '42'],
       ['46266', 'yyyy-mm-dd', '2026-09-01'],
@@ -124,12 +126,14 @@ describe('a cell of an Excel workbook', () => {
   });
 
   test('without a usable value makes its line bad, and is named', async () => {
-    const bad: readonly (readonly [xml: string, message: string])[] = [
-      ['<c><f>SUM(A1)</f></c>', 'cell B2 has a formula without a stored value'],
-      ['<c t="e"><v>#N/A</v></c>', 'cell B3 shows the error #N/A'],
-      ['<c><v>1234567890123456</v></c>', 'cell B4 has a number of more than 15 digits'],
+    const bad: readonly (readonly [cell: XlsxCell, message: string])[] = [
+      [{ xml: '<c><f>SUM(A1)</f></c>' }, 'cell B2 has a formula without a stored value'],
+      [{ xml: '<c t="e"><v>#N/A</v></c>' }, 'cell B3 shows the error #N/A'],
+      [{ xml: '<c><v>1234567890123456</v></c>' }, 'cell B4 has a number of more than 15 digits'],
+      // a reference to an empty cell, which Excel shows as 00.01.1900
+      [number('0', 'dd.mm.yyyy'), 'cell B5 has a date format and a number that is no date'],
     ];
-    const rows = bad.map(([xml], index): XlsxCell[] => [`${index}@example.com`, { xml }]);
+    const rows = bad.map(([cell], index): XlsxCell[] => [`${index}@example.com`, cell]);
     const file = oneSheet(['Email', 'External id'], ...rows, ['good@example.com', '7']);
     const { report } = await preview(file, AFFILIATE);
     expect(report.errors).toEqual(
@@ -143,7 +147,7 @@ describe('a cell of an Excel workbook', () => {
     expect(lines[2]).toBe('3,external_id cannot be read: cell B3 shows the error #N/A,1@example.com,');
     // a column that is left out may contain anything
     await imported(file, { ...AFFILIATE, mapping: { 'External id': 'ignore' } });
-    expect(await people()).toHaveLength(4);
+    expect(await people()).toHaveLength(bad.length + 1);
   });
 });
 
@@ -250,6 +254,39 @@ describe('a workbook', () => {
       { email: 'b@example.com', country: null },
       { email: 'c@example.com', country: null },
     ]);
+  });
+
+  test('with a merged header has columns without a name, which are ignored and reported', async () => {
+    const file = xlsx([
+      {
+        name: 'S',
+        rows: [
+          ['Partners of the year'],
+          ['Email', 'Name', null, 'Country'],
+          ['a@example.com', 'Ada', 'Lovelace', 'DE'],
+        ],
+        merged: ['A1:D1', 'B2:C2'],
+      },
+    ]);
+    const { dialect, guessed, columns } = await preview(file, AFFILIATE);
+    expect(dialect.header_row).toBe(2);
+    expect(columns.map(({ column }: Json) => column)).toEqual(['Email', 'Name', 'column 3', 'Country']);
+    expect(guessed).toEqual(
+      expect.arrayContaining([
+        'merged cells have their value in the first cell only: A1:D1, B2:C2',
+        'ignored: "column 3"',
+      ]),
+    );
+    const mapping = { Name: 'name_first', 'column 3': 'name_last' };
+    await imported(file, { ...AFFILIATE, mapping });
+    expect(await people()).toMatchObject([{ name_first: 'Ada', name_last: 'Lovelace', country: 'DE' }]);
+  });
+
+  test('may name its parts in any case, and with backslashes', async () => {
+    const parts = Object.entries(xlsxParts([{ name: 'S', rows: [['Email'], ['a@example.com']] }]));
+    const renamed = parts.map(([name, content]) => [name.toLowerCase().replaceAll('/', '\\'), content]);
+    await imported(zip(Object.fromEntries(renamed)), AFFILIATE);
+    expect(await people()).toMatchObject([{ email: 'a@example.com' }]);
   });
 
   test('has the numbers of its rows in every message, also after empty rows and line breaks', async () => {
@@ -490,6 +527,11 @@ describe('a file that is refused, with the reason', () => {
     ['a binary workbook', () => zip({ 'xl/workbook.bin': 'x' }), '.xlsb'],
     ['another archive', () => zip({ 'a.csv': 'email\n' }), 'a zip archive and no workbook'],
     ['a document of Apple Numbers', () => zip({ 'Index/Document.iwa': 'x' }), 'Apple Numbers'],
+    [
+      'a workbook with two parts of one name',
+      () => zip({ ...parts, 'xl/worksheets/SHEET1.xml': '<worksheet/>' }),
+      'two parts named "xl/worksheets/sheet1.xml"',
+    ],
     ['a workbook that was cut off', () => oneSheet(['Email']).subarray(0, 900), 'cut off or damaged'],
     [
       'a workbook that is huge when unpacked',

@@ -69,8 +69,12 @@ interface Draft {
   place: 'before' | 'whole' | 'decimals' | 'after';
 }
 
-/** Reads the code of a format, such as `#,##0.00 "€"`. Only the section for positive numbers counts. */
+/**
+ * Reads the code of a format, such as `#,##0.00 "€"`. Only the section for positive numbers counts. With conditions, such as
+ * `[>999]#,"K";0`, the section depends on the number, which is then shown in full.
+ */
 export function formatOf(code: string): NumberFormat {
+  if (/\[[<=>]/.test(code)) return GENERAL;
   const draft: Draft = {
     before: '',
     whole: [],
@@ -178,7 +182,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * A date of Excel (days since 1900, or since 1904) as `2026-09-01`, `2026-09-01 08:30:00` or `08:30:00`, as far as its format
- * shows it; null when it is not a date. Day 60 of 1900 is a day that never was: ECMA-376 part 1, 18.17.4.1.
+ * shows it; null when it is not a date. Days 0 and 60 of 1900 are days that never were: ECMA-376 part 1, 18.17.4.1.
  */
 export function shownDate(
   serial: number,
@@ -192,7 +196,7 @@ export function shownDate(
     `${pad(Math.floor(all / 3600))}:${pad(Math.floor(all / 60) % 60)}:${pad(all % 60)}`;
   if (!hasDay) return clock(seconds);
   const day = Math.floor(seconds / 86_400);
-  if (!is1904 && day === 60) return null;
+  if (!is1904 && (day === 0 || day === 60)) return null;
   const start = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, day < 60 ? 31 : 30);
   const text = new Date(start + day * DAY_MS).toISOString().slice(0, 10);
   return hasTime ? `${text} ${clock(seconds % 86_400)}` : text;

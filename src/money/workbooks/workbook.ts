@@ -60,10 +60,10 @@ const MACROS =
 
 async function readerOf(archive: Archive): Promise<typeof readXlsx> {
   const has = (pattern: RegExp) => archive.names.some((name) => pattern.test(name));
-  if (has(/(^|\/)vbaProject\.bin$/i) || has(/^(Basic|Scripts)\//)) throw new WorkbookError(MACROS);
+  if (has(/(^|\/)vbaproject\.bin$/) || has(/^(basic|scripts)\//)) throw new WorkbookError(MACROS);
   if (has(/^xl\/workbook\.bin$/))
     throw new WorkbookError('the file is a binary workbook (.xlsb): save it as an Excel workbook (.xlsx)');
-  if (has(/^\[Content_Types\]\.xml$/)) {
+  if (has(/^\[content_types\]\.xml$/)) {
     const types = await textOf(archive, '[Content_Types].xml');
     if (/macroEnabled/i.test(types)) throw new WorkbookError(MACROS);
     if (/spreadsheetml/.test(types)) return readXlsx;
@@ -71,13 +71,13 @@ async function readerOf(archive: Archive): Promise<typeof readXlsx> {
   if (has(/^content\.xml$/)) {
     const type = has(/^mimetype$/) ? await textOf(archive, 'mimetype') : '';
     if (
-      has(/^META-INF\/manifest\.xml$/) &&
+      has(/^meta-inf\/manifest\.xml$/) &&
       /encryption-data/.test(await textOf(archive, 'META-INF/manifest.xml'))
     )
       throw new WorkbookError(PASSWORD);
     if (/opendocument\.spreadsheet/.test(type)) return readOds;
   }
-  if (has(/^Index\/.*\.iwa$/))
+  if (has(/^index\/.*\.iwa$/))
     throw new WorkbookError('the file is of Apple Numbers: export it as Excel or CSV');
   throw new WorkbookError('the file is a zip archive and no workbook: unpack it, and send the file inside');
 }
