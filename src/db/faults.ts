@@ -66,9 +66,14 @@ export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 're
   return isUnavailable(error) ? 'unavailable' : null;
 }
 
+/** The message of Citus for a unique violation on a node: it does not pass on the constraint, and there a number follows its name. */
+const VIOLATED_ON_NODE = /^duplicate key value violates unique constraint "(.+?)(?:_\d+)?"$/;
+
 /** The name of the violated constraint when the error is a unique violation (23505), else null. */
 export function uniqueViolation(error: unknown): string | null {
-  return error instanceof pg.DatabaseError && error.code === '23505' ? (error.constraint ?? '') : null;
+  return error instanceof pg.DatabaseError && error.code === '23505'
+    ? (error.constraint ?? VIOLATED_ON_NODE.exec(error.message)?.[1] ?? '')
+    : null;
 }
 
 /** Whether PostgreSQL ended a transaction because of its locks: it waited too long for one, or was in a deadlock. */
@@ -76,10 +81,10 @@ export const endedForLocks = (error: unknown): boolean => ['55P03', '40P01'].inc
 
 /**
  * Whether a row found no partition of its table (ExecFindPartition). Of all check violations this one alone names a table
- * and no constraint.
+ * and no constraint. From a node, Citus passes on only the message.
  */
 export const missesPartition = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   error.code === '23514' &&
-  error.table !== undefined &&
-  error.constraint === undefined;
+  error.constraint === undefined &&
+  (error.table !== undefined || error.message.startsWith('no partition of relation'));

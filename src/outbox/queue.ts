@@ -348,9 +348,11 @@ export async function retryNow(
 ): Promise<void> {
   await rows(
     tx,
-    sql`insert into queue as q (account_id, endpoint_id, event_id, trigger, generation, due_at, alone)
-        select account_id, id, ${event}::uuid, 'manual', resumptions, now(), batch_events is not null from webhook_endpoints
-        where account_id = ${account} and id = ${endpoint}
+    sql`with asked as materialized (
+          select account_id, id, ${event}::uuid, 'manual', resumptions, now(), batch_events is not null from webhook_endpoints
+          where account_id = ${account} and id = ${endpoint})
+        insert into queue as q (account_id, endpoint_id, event_id, trigger, generation, due_at, alone)
+        select * from asked
         on conflict (event_id, endpoint_id) do update
           set trigger = case when q.due_at > excluded.due_at and q.generation = excluded.generation then 'manual' else q.trigger end,
               due_at = least(q.due_at, excluded.due_at), alone = excluded.alone

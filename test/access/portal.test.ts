@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { untilLockWait } from '../support/held.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -434,14 +435,7 @@ test('opened by many at once gives one of them the portal', async () => {
   await holder.query('begin');
   await holder.query('select from portal_links where id = $1 for update', [partsOf(url).id.slice(3)]);
   const opening = Array.from({ length: 6 }, () => openLink(world.url, partsOf(url)));
-  await expect
-    .poll(async () => {
-      const [row] = await world.query<{ n: bigint }>(
-        "select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return Number(row?.n);
-    })
-    .toBeGreaterThan(1);
+  await untilLockWait(world, 2);
   await holder.query('commit');
   await holder.end();
   const answers = await Promise.all(opening);

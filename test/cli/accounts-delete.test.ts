@@ -7,10 +7,10 @@ import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { longRun } from '../support/depth.ts';
+import { untilLockWait } from '../support/held.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
-import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import { type Machine, type Ran, settingsOf, startMachine } from './support.ts';
 
@@ -249,12 +249,7 @@ test('an event published while the account is deleted is refused, and leaves not
   const published = await world.db.transaction(async (tx) => {
     expect(await removeAccount(tx, uuid as AccountId)).toBeNull();
     const answer = api.post('/v2/events', { type: 'order.created', data: {} });
-    await until('it waits', async () => {
-      const waiting = await world.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
+    await untilLockWait(world);
     return { answer };
   });
   expect(await published.answer).toMatchObject({ status: 404, reason: 'resource_missing' });
@@ -272,12 +267,7 @@ longRun.test('a deletion that PostgreSQL aborts because of a deadlock starts aga
     await rows(tx, sql`select from webhook_endpoints where account_id = ${uuid} for update`);
     await noticeDeadlocksAfter('3s');
     const ran = remove('Demo');
-    await until('the deletion waits', async () => {
-      const waiting = await world.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
+    await untilLockWait(world);
     await rows(tx, sql`select from accounts where id = ${uuid} for key share`);
     return { ran };
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { untilLockWait } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { type Endpoint, holdResponses, idsOf, type Log, metering, onStage, type Stage } from './support.ts';
 
@@ -216,12 +217,7 @@ describe.concurrent('an ordered endpoint', () => {
       const stuck: Promise<string>[] = [];
       await whileHanging(stage, async () => {
         for (let each = 0; each < 2; each += 1) stuck.push(publishUnder(stage, 'order:1'));
-        await until('they wait for it, each by itself', async () => {
-          const waiting = await stage.world.query(
-            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          );
-          return waiting.length === 2;
-        });
+        await untilLockWait(stage.world, 2);
         published.push(await stage.publish(), await publishUnder(stage, 'order:2'));
         await hold.until(3);
         expect(idsOf(receiver.received).sort()).toEqual(published.toSorted());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nil } from '../../src/kernel/ids.ts';
-import { until } from '../support/wire.ts';
+import { untilLockWait } from '../support/held.ts';
 import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
 
@@ -60,24 +60,15 @@ test('two owners who remove each other at once do not both leave', async () => {
   }
 });
 
-/** Statements of this database that wait for a lock. */
-async function waiting(): Promise<number> {
-  await world.query('select pg_stat_clear_snapshot()');
-  const [row] = await world.query<{ n: number }>(
-    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return row?.n ?? 0;
-}
-
 /** Runs `second` while `first` has written its session and has not committed yet. */
 async function whileUncommitted<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
   // a sign-in ends with its entry in the audit log
   await world.query('begin');
   await world.query('lock table audit_log in share mode');
   const begun = first();
-  await until('the first waits', async () => (await waiting()) === 1);
+  await untilLockWait(world, 1);
   const followed = second();
-  await until('the second waits', async () => (await waiting()) === 2);
+  await untilLockWait(world, 2);
   await world.query('commit');
   return Promise.all([begun, followed]);
 }

@@ -2,13 +2,9 @@ import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { longRun } from '../support/depth.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { untilLockWait } from '../support/held.ts';
 import { makeAffiliates, salesFor, sumOf, takeIn } from '../support/seed.ts';
 import { COMMISSIONS, inArena, PAYOUTS, PLAIN, type Racers } from './support.ts';
-
-// of this database alone: other tests share the PostgreSQL
-const WAITING = `select 1 from pg_stat_activity
-  where datname = current_database() and wait_event_type = 'Lock' and backend_type = 'client backend'`;
 
 /**
  * Locks a table so that its readers wait, runs `meanwhile` as soon as `waiting` statements wait, and unlocks it. The
@@ -36,9 +32,7 @@ async function holdResponses(
   try {
     await holder.query(`begin; lock table ${table} in ${mode} mode`);
     const waiting = start();
-    await expect
-      .poll(async () => (await world.query(WAITING)).length, { interval: 5, timeout: PATIENCE_MS })
-      .toBe(waiting.length);
+    await untilLockWait(world, waiting.length);
     await meanwhile();
     await holder.query('commit');
     await Promise.allSettled(waiting);

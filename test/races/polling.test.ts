@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EVENTS } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { waitingForLocks } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import { ARENAS, inArena } from './support.ts';
@@ -16,10 +17,7 @@ const publish = async (api: Api, fields: object = {}): Promise<string> => {
 };
 
 const waitsForLock = async (world: World) =>
-  (
-    await world.query(`select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into event_keys%'`)
-  ).length > 0;
+  (await waitingForLocks(world)).some((statement) => statement.includes('event_keys'));
 
 describe.each(ARENAS)('a program that reads the published events oldest first, $name', (arena) => {
   test('gets no event while an older one is still to be committed, and then both in order', () =>

@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
 import { EVENTS } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { untilLockWait } from '../support/held.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import { ARENAS, inArena } from './support.ts';
 
@@ -35,15 +35,6 @@ function countStatements(world: World, texts: readonly string[] = [STORE]): () =
   };
   return () => counts.splice(0, texts.length, ...texts.map(() => 0));
 }
-
-const waitingForLocks = async (world: World) => {
-  await world.query('select pg_stat_clear_snapshot()'); // inside a transaction it would not change
-  const [row] = await world.query<{ n: number }>(
-    `select count(*)::int as n from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return row?.n ?? 0;
-};
 
 const storedEvents = (world: World) =>
   world.query<{ type: string; payload: string }>('select type, payload from events order by id');
@@ -224,7 +215,7 @@ test('batches that name the same events in another order do not deadlock', () =>
     const waiting = [];
     for (const order of [ids, ids.toReversed()]) {
       waiting.push(api.post(`${EVENTS}/batch`, batchOf(order, 1)));
-      await until('it waits', async () => (await waitingForLocks(world)) === waiting.length);
+      await untilLockWait(world, waiting.length);
     }
     await world.query('rollback');
     const answers = await Promise.all(waiting);
@@ -277,7 +268,7 @@ test.skipIf(isClockMoved)('an event that must wait for another request delays no
     const waiting: Promise<Answer>[] = [];
     for (let index = 0; index < 3; index += 1) {
       waiting.push(wait());
-      await until('it waits', async () => (await waitingForLocks(world)) > index);
+      await untilLockWait(world, index + 1);
     }
     // in any batches, with it and after it
     for (let round = 0; round < 5; round += 1) {

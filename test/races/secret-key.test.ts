@@ -4,6 +4,7 @@ import { rotateSecretKey } from '../../src/app/rotate-secret-key.ts';
 import { rows, type Tx } from '../../src/db/database.ts';
 import { fingerprintOf, sealPrefix } from '../../src/kernel/vault.ts';
 import { makeAffiliate } from '../api/fixtures.ts';
+import { waitingForLocks } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -36,10 +37,7 @@ test('a rotation of the secret key does not wait for others who replace bank acc
     await take(tx, second);
     rotation = rotateSecretKey(world.platform, () => undefined);
     await until('the rotation to have come to the row, or past it', async () => {
-      const waiting = await world.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0 || (await isNew(first));
+      return (await waitingForLocks(world)).length > 0 || (await isNew(first));
     });
     await take(tx, first);
   });

@@ -106,7 +106,8 @@ export async function seedAttempts(
   if (!last) throw new Error('no attempt');
   await world.query(
     `with whole as (
-       select d.account_id, d.endpoint_id, d.event_id from deliveries d
+       select d.account_id, d.endpoint_id, d.event_id, id_time(d.event_id) + $5::int * interval '1 hour' as ended_at
+       from deliveries d
        where d.endpoint_id = replace($1, 'we_', '')::uuid and d.event_id = replace($2, 'evt_', '')::uuid),
      made as (
        insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
@@ -120,8 +121,8 @@ export async function seedAttempts(
      stored as (
        update deliveries d
        set status = $4::text, attempt_count = $5::int, next_attempt_at = null, last_response_status = $6,
-           last_error_code = $7, last_attempt_at = id_time(d.event_id) + $5::int * interval '1 hour',
-           delivered_at = case when $4::text = 'delivered' then id_time(d.event_id) + $5::int * interval '1 hour' end
+           last_error_code = $7, last_attempt_at = w.ended_at,
+           delivered_at = case when $4::text = 'delivered' then w.ended_at end
        from whole w
        where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id),
      counted as (

@@ -131,7 +131,7 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
                  coalesce(array_agg(distinct word) filter (where kind = 'id'), '{}') as external_ids
           from known where word <> '' and word <> ${placeholderOf(id)})
         insert into erasures as e (account_id, affiliate_id, addresses, names, external_ids)
-        select ${account}, ${id}, addresses, names, external_ids from words
+        select ${account}::uuid, ${id}::int8, addresses, names, external_ids from words
         on conflict (account_id, affiliate_id) do update
           set addresses = e.addresses || excluded.addresses, names = e.names || excluded.names,
               external_ids = e.external_ids || excluded.external_ids, step = 'commissions', cursor = default,

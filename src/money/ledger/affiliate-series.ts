@@ -71,16 +71,18 @@ export async function sumAgain(tx: Tx): Promise<boolean> {
   await rows(tx, sql`delete from affiliate_series where account_id = ${account}`);
   await rows(
     tx,
-    sql`insert into affiliate_series (account_id, month, affiliate_id, currency, ${each((name) => name)})
-        select ${account}::uuid, m.month, h.affiliate_id, h.currency, ${SPREAD}
-        from (
-          select kind, affiliate_id, currency, at, amount * ${SIGN} as amount from (${raw(movements(account, null))}) r
-          union all
-          select kind, affiliate_id, currency, starts_at, -amount from affiliate_series_notes
-          where account_id = ${account}) h
-        join accounts a on a.id = ${account}
-        cross join lateral (values (${ALL_MONTHS}), (${monthOf(sql`h.at`, sql`a.time_zone`)})) m (month)
-        group by 1, 2, 3, 4`,
+    sql`with summed as materialized (
+          select ${account}::uuid, m.month, h.affiliate_id, h.currency, ${SPREAD}
+          from (
+            select kind, affiliate_id, currency, at, amount * ${SIGN} as amount from (${raw(movements(account, null))}) r
+            union all
+            select kind, affiliate_id, currency, starts_at, -amount from affiliate_series_notes
+            where account_id = ${account}) h
+          join accounts a on a.id = ${account}
+          cross join lateral (values (${ALL_MONTHS}), (${monthOf(sql`h.at`, sql`a.time_zone`)})) m (month)
+          group by 1, 2, 3, 4)
+        insert into affiliate_series (account_id, month, affiliate_id, currency, ${each((name) => name)})
+        select * from summed`,
   );
   return true;
 }

@@ -100,14 +100,17 @@ function findSet(tx: Tx, of: Of, { identity, day, isPaid }: WantedFile): Promise
 async function makeSet(tx: Tx, of: Of, wanted: WantedFile): Promise<FileSet> {
   const { format, currency, revision, identity, choices, day } = wanted;
   const date = day === null ? null : (day.chosen ?? day.first);
+  const current = await maybeRow<{ id: string }>(
+    tx,
+    sql`select s.id from payment_file_sets s
+        where ${ofPayout(of)} and s.format = ${format} and s.currency = ${currency} and s.is_current`,
+  );
   return oneRow(
     tx,
     sql`insert into payment_file_sets as s
           (account_id, payout_id, format, currency, revision, choices, content, execution_date, code, replaces, is_current)
         values (${of.account}, ${of.payout}, ${format}, ${currency}, ${revision}, ${toJson(choices)}, ${identity.content},
-          ${date}::date, ${codeOf(identity.content, date)},
-          (select s.id from payment_file_sets s
-           where ${ofPayout(of)} and s.format = ${format} and s.currency = ${currency} and s.is_current), false)
+          ${date}::date, ${codeOf(identity.content, date)}, ${current?.id ?? null}, false)
         returning ${SET}`,
   );
 }

@@ -137,9 +137,10 @@ export async function takeBackTaxProfiles(tx: Tx, account: AccountId, id: Import
   const assignments = raw(ALL.map((column) => `${column} = (b.r).${column}`).join(', '));
   await rows(
     tx,
-    sql`update affiliate_tax_profiles x set ${assignments}, updated_at = clock_time()
-        from (select t.affiliate_id, json_populate_record(null::affiliate_tax_profiles, t.before) as r
-              from import_tax_profiles t where ${ofImport} and t.before is not null) b
+    sql`with b as materialized (
+          select t.affiliate_id, json_populate_record(null::affiliate_tax_profiles, t.before) as r
+          from import_tax_profiles t where ${ofImport} and t.before is not null)
+        update affiliate_tax_profiles x set ${assignments}, updated_at = clock_time() from b
         where x.account_id = ${account} and x.affiliate_id = b.affiliate_id`,
   );
   // nobody asks for them again, and there are tax ids among them
