@@ -276,6 +276,7 @@ export const payouts = {
       'camt.054': 'Notification of the bank (camt.054)',
       'pain.002': 'Status report of the bank (pain.002)',
       verification: 'Verification of payees (pain.002)',
+      nacha: 'Returns of the bank (NACHA)',
       paypal: 'Result file of PayPal',
       wise: 'Result file of Wise',
       paid_list: 'List of who was paid',

@@ -527,7 +527,7 @@ type ListPayoutResultsQuery struct {
 	After string
 	// A field; a leading - means descending; default `-id`; one of id, -id.
 	Sort string
-	// One of camt.053, camt.054, pain.002, verification, paypal, wise, paid_list.
+	// One of camt.053, camt.054, pain.002, verification, nacha, paypal, wise, paid_list.
 	Kind string
 }
 
@@ -953,6 +953,39 @@ func (query *DeleteAffiliateDestinationQuery) values() url.Values {
 	values := url.Values{}
 	if query != nil {
 		addString(values, "currency", query.Currency)
+	}
+	return values
+}
+
+// ListDestinationCorrectionsQuery is the query of Affiliates.Corrections. A field without a value is not sent.
+type ListDestinationCorrectionsQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `due_on`; one of due_on, -due_on, id, -id.
+	Sort string
+	// One of open, outdated, accepted, dismissed.
+	Status string
+	// An id that begins with po_.
+	PayoutID string
+	// An integer from 1 to 9007199254740991.
+	AffiliateID int64
+}
+
+func (query *ListDestinationCorrectionsQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "status", query.Status)
+		addString(values, "payout_id", query.PayoutID)
+		addInt(values, "affiliate_id", query.AffiliateID)
 	}
 	return values
 }
@@ -2358,12 +2391,12 @@ func (resource *PayoutsResource) PaymentFile(ctx context.Context, payoutID strin
 	return resource.calls.download(ctx, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/payment-files/{format}", parts: []any{payoutID, format}, query: query.values()}, options)
 }
 
-// TakeResult: Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a report
-// of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes;
-// text/csv and application/xml are accepted too. The response proposes a result for each line and changes
-// nothing; verifications of payees are kept with their destinations. Complete the payout with the lines you
-// agree with, and book returns. A line without an answer may have been paid: do not release it before you know.
-// docs/results.md has the layouts.
+// TakeResult: Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA
+// file with returns, a report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is
+// recognised by its bytes; text/csv and application/xml are accepted too. The response proposes a result for
+// each line and changes nothing; verifications of payees are kept with their destinations, and corrections of
+// destinations are proposed. Complete the payout with the lines you agree with, and book returns. A line without
+// an answer may have been paid: do not release it before you know. docs/results.md has the layouts.
 func (resource *PayoutsResource) TakeResult(ctx context.Context, payoutID string, file Upload, query *TakePayoutResultQuery, options ...CallOption) (*PayoutResultProposal, error) {
 	return record[PayoutResultProposal](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/{payout_id}/results", parts: []any{payoutID}, query: query.values(), file: file, media: "application/octet-stream"}, options)
 }
@@ -2650,6 +2683,30 @@ func (resource *AffiliatesResource) RemoveDestination(ctx context.Context, affil
 // `destination_wait_hours` applies. The answer of the bank is kept, with the name that was replaced.
 func (resource *AffiliatesResource) UseVerifiedName(ctx context.Context, affiliateID int64, body UseVerifiedNameBody, options ...CallOption) (*AffiliateDestination, error) {
 	return record[AffiliateDestination](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/{affiliate_id}/destination/verified-name", parts: []any{affiliateID}, body: body}, options)
+}
+
+// Corrections: List what banks corrected in where affiliates are paid. The notifications of change in the NACHA
+// files of banks, those due first. Account numbers are shown by their last four characters. Returns one page.
+func (resource *AffiliatesResource) Corrections(ctx context.Context, query *ListDestinationCorrectionsQuery, options ...CallOption) (*Page[DestinationCorrection], error) {
+	return record[Page[DestinationCorrection]](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/destination-corrections", query: query.values()}, options)
+}
+
+// AllCorrections: the records of Affiliates.Corrections, from the page of the query on, 100 per request.
+func (resource *AffiliatesResource) AllCorrections(ctx context.Context, query *ListDestinationCorrectionsQuery, options ...CallOption) iter.Seq2[DestinationCorrection, error] {
+	return all[DestinationCorrection](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/destination-corrections", query: query.values()}, "id", options)
+}
+
+// AcceptCorrection: Accept the correction of a destination. Makes the destination what the bank says. Like every
+// change it raises the revision of the unpaid payout, and `destination_wait_hours` applies. The correction is
+// kept.
+func (resource *AffiliatesResource) AcceptCorrection(ctx context.Context, correctionID string, options ...CallOption) (*DestinationCorrection, error) {
+	return record[DestinationCorrection](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/destination-corrections/{correction_id}/accept", parts: []any{correctionID}}, options)
+}
+
+// DismissCorrection: Dismiss the correction of a destination. Leaves the destination as it is. The correction is
+// kept.
+func (resource *AffiliatesResource) DismissCorrection(ctx context.Context, correctionID string, options ...CallOption) (*DestinationCorrection, error) {
+	return record[DestinationCorrection](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/destination-corrections/{correction_id}/dismiss", parts: []any{correctionID}}, options)
 }
 
 // TaxProfiles: List who affiliates are to a tax office. For example those whose form lapses at the end of this

@@ -456,20 +456,21 @@ type AlertKind string
 
 // The values of AlertKind.
 const (
-	AlertKindEndpointFailing   AlertKind = "endpoint_failing"
-	AlertKindEndpointDisabled  AlertKind = "endpoint_disabled"
-	AlertKindEndpointRecovered AlertKind = "endpoint_recovered"
-	AlertKindDeliveriesFailed  AlertKind = "deliveries_failed"
-	AlertKindCertificateEnding AlertKind = "certificate_ending"
-	AlertKindPayoutWaiting     AlertKind = "payout_waiting"
-	AlertKindApprovalWaiting   AlertKind = "approval_waiting"
-	AlertKindPayoutPrepared    AlertKind = "payout_prepared"
-	AlertKindScheduleSkipped   AlertKind = "schedule_skipped"
-	AlertKindTaxFormsLapsing   AlertKind = "tax_forms_lapsing"
-	AlertKindImportDone        AlertKind = "import_done"
-	AlertKindBackupFailed      AlertKind = "backup_failed"
-	AlertKindDiskAlmostFull    AlertKind = "disk_almost_full"
-	AlertKindChoreFailing      AlertKind = "chore_failing"
+	AlertKindEndpointFailing    AlertKind = "endpoint_failing"
+	AlertKindEndpointDisabled   AlertKind = "endpoint_disabled"
+	AlertKindEndpointRecovered  AlertKind = "endpoint_recovered"
+	AlertKindDeliveriesFailed   AlertKind = "deliveries_failed"
+	AlertKindCertificateEnding  AlertKind = "certificate_ending"
+	AlertKindPayoutWaiting      AlertKind = "payout_waiting"
+	AlertKindApprovalWaiting    AlertKind = "approval_waiting"
+	AlertKindPayoutPrepared     AlertKind = "payout_prepared"
+	AlertKindCorrectionReceived AlertKind = "correction_received"
+	AlertKindScheduleSkipped    AlertKind = "schedule_skipped"
+	AlertKindTaxFormsLapsing    AlertKind = "tax_forms_lapsing"
+	AlertKindImportDone         AlertKind = "import_done"
+	AlertKindBackupFailed       AlertKind = "backup_failed"
+	AlertKindDiskAlmostFull     AlertKind = "disk_almost_full"
+	AlertKindChoreFailing       AlertKind = "chore_failing"
 )
 
 // AlertSettingsAlertsItem is an object of the API.
@@ -1637,6 +1638,28 @@ type CompletedPayout struct {
 	UnlistedLineCount int64 `json:"unlisted_line_count"`
 }
 
+// CorrectedField is a word of the API. A newer server may send others.
+type CorrectedField string
+
+// The values of CorrectedField.
+const (
+	CorrectedFieldAccountHolder CorrectedField = "account_holder"
+	CorrectedFieldRoutingNumber CorrectedField = "routing_number"
+	CorrectedFieldAccountNumber CorrectedField = "account_number"
+	CorrectedFieldAccountType   CorrectedField = "account_type"
+)
+
+// CorrectionStatus is a word of the API. A newer server may send others.
+type CorrectionStatus string
+
+// The values of CorrectionStatus.
+const (
+	CorrectionStatusOpen      CorrectionStatus = "open"
+	CorrectionStatusOutdated  CorrectionStatus = "outdated"
+	CorrectionStatusAccepted  CorrectionStatus = "accepted"
+	CorrectionStatusDismissed CorrectionStatus = "dismissed"
+)
+
 // CreateAdjustmentBody is an object of the API.
 type CreateAdjustmentBody struct {
 	// Your id, unique forever; must not begin with `payhook:`.
@@ -1972,6 +1995,56 @@ type DeliverySums struct {
 	P99Ms *int64 `json:"p99_ms"`
 	// The responses of the receiver, by class.
 	Answers AnswerCounts `json:"answers"`
+}
+
+// DestinationChange is an object of the API.
+type DestinationChange struct {
+	// The field that the column gives.
+	Field CorrectedField `json:"field"`
+	// As it was paid; of an account number the end.
+	From *string `json:"from"`
+	// What the bank says; of an account number the end.
+	To string `json:"to"`
+}
+
+// DestinationCorrectionDecidedBy: who accepted or dismissed it
+type DestinationCorrectionDecidedBy struct {
+	// The kind.
+	Kind ActorKind `json:"kind"`
+	// The id of the record.
+	ID string `json:"id"`
+	// The name.
+	Name *string `json:"name"`
+}
+
+// DestinationCorrection is an object of the API.
+type DestinationCorrection struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// The type of the record.; one of destination_correction.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name of the affiliate.
+	Name *string `json:"name"`
+	// The payout whose payment the bank corrected.
+	PayoutID string `json:"payout_id"`
+	// Of the destination; null: the one for all currencies.
+	Currency *string `json:"currency"`
+	// The change code of Nacha, C01 to C07.
+	Code string `json:"code"`
+	// What the bank corrects.
+	Changes []DestinationChange `json:"changes"`
+	// open: to be decided. outdated: the destination was replaced since, so it cannot be accepted.
+	Status CorrectionStatus `json:"status"`
+	// When the bank sent it, YYYY-MM-DD.
+	ReceivedOn string `json:"received_on"`
+	// When the change must be made: 6 banking days later, YYYY-MM-DD.
+	DueOn string `json:"due_on"`
+	// Who accepted or dismissed it.
+	DecidedBy *DestinationCorrectionDecidedBy `json:"decided_by"`
+	// When the decision was made; null while it is open.
+	DecidedAt *time.Time `json:"decided_at"`
 }
 
 // DestinationType is a word of the API. A newer server may send others.
@@ -4203,6 +4276,7 @@ const (
 	PayoutResultKindCamt054      PayoutResultKind = "camt.054"
 	PayoutResultKindPain002      PayoutResultKind = "pain.002"
 	PayoutResultKindVerification PayoutResultKind = "verification"
+	PayoutResultKindNacha        PayoutResultKind = "nacha"
 	PayoutResultKindPaypal       PayoutResultKind = "paypal"
 	PayoutResultKindWise         PayoutResultKind = "wise"
 	PayoutResultKindPaidList     PayoutResultKind = "paid_list"
@@ -4307,6 +4381,9 @@ type PayoutResultProposal struct {
 	Problems []PayoutResultProblem `json:"problems"`
 	// The payees whose names the bank compared with their accounts: it says nothing about their payments.
 	Verifications []PayoutResultVerification `json:"verifications"`
+	// What banks correct in where affiliates are paid, proposed until somebody accepts or dismisses it: it says
+	// nothing about payments.
+	Corrections []DestinationCorrection `json:"corrections"`
 	// The revisions of the payout at which the answered files were made, if it has changed since.
 	OutdatedRevisions []int64 `json:"outdated_revisions"`
 	// When the same file was uploaded before; null = never.

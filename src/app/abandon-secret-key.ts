@@ -7,6 +7,7 @@ import { idOf } from '../kernel/ids.ts';
 import { fingerprintOf, SecretKeyError, type Vault } from '../kernel/vault.ts';
 import { bankAccounts } from '../money/destinations/sealed.ts';
 import { invoiceTaxIds } from '../money/invoices/tax-ids.ts';
+import { correctedAccounts } from '../money/ledger/corrections.ts';
 import { dropOtherDigests } from '../money/ledger/file-digests.ts';
 import type { LostNumber } from '../money/ledger/sealed-numbers.ts';
 import { taxIds } from '../money/tax-profiles/sealed.ts';
@@ -39,7 +40,10 @@ export async function previewAbandoning(platform: Platform): Promise<Losses> {
   const found = await Promise.all(
     cells.map(async ({ reader }) => ({
       endpoints: await findLosses(reader, vault),
-      destinations: await bankAccounts.findLost(reader, vault),
+      destinations: [
+        ...(await bankAccounts.findLost(reader, vault)),
+        ...(await correctedAccounts.findLost(reader, vault)),
+      ],
       taxIds: await taxIds.findLost(reader, vault),
       invoiceTaxIds: await invoiceTaxIds.findLost(reader, vault),
     })),
@@ -100,7 +104,10 @@ function abandonIn(db: Database, config: Config, vault: Vault): Promise<Abandonm
     const fingerprint = fingerprintOf(held ?? makeFolderKey(config));
     const losses = {
       endpoints: await giveUp(tx, vault, fingerprint),
-      destinations: await bankAccounts.giveUp(tx, vault, fingerprint),
+      destinations: [
+        ...(await bankAccounts.giveUp(tx, vault, fingerprint)),
+        ...(await correctedAccounts.giveUp(tx, vault, fingerprint)),
+      ],
       taxIds: await taxIds.giveUp(tx, vault, fingerprint),
       invoiceTaxIds: await invoiceTaxIds.giveUp(tx, vault, fingerprint),
       lostCells: [],

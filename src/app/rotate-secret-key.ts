@@ -15,6 +15,7 @@ import type { Config } from '../kernel/config.ts';
 import { fingerprintOf, SecretKeyError, type Vault } from '../kernel/vault.ts';
 import { bankAccounts } from '../money/destinations/sealed.ts';
 import { invoiceTaxIds } from '../money/invoices/tax-ids.ts';
+import { correctedAccounts } from '../money/ledger/corrections.ts';
 import { dropOtherDigests } from '../money/ledger/file-digests.ts';
 import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { listAccounts } from '../people/accounts/service.ts';
@@ -106,6 +107,7 @@ async function rotateIn(
   for (;;) {
     done.endpoints += await resealAll(cell, fingerprint, resealSlice, report);
     done.destinations += await resealAll(cell, fingerprint, bankAccounts.reseal, report);
+    done.destinations += await resealAll(cell, fingerprint, correctedAccounts.reseal, report);
     done.taxIds += await resealAll(cell, fingerprint, taxIds.reseal, report);
     done.taxIds += await resealAll(cell, fingerprint, invoiceTaxIds.reseal, report);
     await resealAllAlerts(cell, fingerprint);
@@ -150,6 +152,7 @@ async function resealAllAlerts({ db, vault }: Platform, fingerprint: string): Pr
 const anyStale = async (db: Reader, fingerprint: string) =>
   (await hasStale(db, fingerprint)) ||
   (await bankAccounts.hasStale(db, fingerprint)) ||
+  (await correctedAccounts.hasStale(db, fingerprint)) ||
   (await taxIds.hasStale(db, fingerprint)) ||
   (await invoiceTaxIds.hasStale(db, fingerprint)) ||
   (await hasStaleAlerts(db, fingerprint)) ||

@@ -444,6 +444,7 @@ export type AlertKind =
   | 'payout_waiting'
   | 'approval_waiting'
   | 'payout_prepared'
+  | 'correction_received'
   | 'schedule_skipped'
   | 'tax_forms_lapsing'
   | 'import_done'
@@ -1559,6 +1560,10 @@ export interface CompletedPayout {
   readonly unlisted_line_count: number;
 }
 
+export type CorrectedField = 'account_holder' | 'routing_number' | 'account_number' | 'account_type';
+
+export type CorrectionStatus = 'open' | 'outdated' | 'accepted' | 'dismissed';
+
 export interface CreateAdjustmentBody {
   /** your id, unique forever; must not begin with `payhook:` */
   readonly external_id: string;
@@ -1905,6 +1910,51 @@ export interface DeliverySums {
   readonly p99_ms: number | null;
   /** The responses of the receiver, by class. */
   readonly answers: AnswerCounts;
+}
+
+export interface DestinationChange {
+  /** The field that the column gives. */
+  readonly field: CorrectedField;
+  /** as it was paid; of an account number the end */
+  readonly from: string | null;
+  /** what the bank says; of an account number the end */
+  readonly to: string;
+}
+
+export interface DestinationCorrection {
+  /** The id of the record. */
+  readonly id: string;
+  /** The type of the record. */
+  readonly object: 'destination_correction';
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** the name of the affiliate */
+  readonly name: string | null;
+  /** the payout whose payment the bank corrected */
+  readonly payout_id: string;
+  /** of the destination; null: the one for all currencies */
+  readonly currency: Currency | null;
+  /** the change code of Nacha, C01 to C07 */
+  readonly code: string;
+  /** what the bank corrects */
+  readonly changes: readonly DestinationChange[];
+  /** open: to be decided. outdated: the destination was replaced since, so it cannot be accepted */
+  readonly status: CorrectionStatus;
+  /** when the bank sent it, YYYY-MM-DD */
+  readonly received_on: string;
+  /** when the change must be made: 6 banking days later, YYYY-MM-DD */
+  readonly due_on: string;
+  /** who accepted or dismissed it */
+  readonly decided_by: {
+    /** The kind. */
+    readonly kind: ActorKind;
+    /** The id of the record. */
+    readonly id: string;
+    /** The name. */
+    readonly name: string | null;
+  } | null;
+  /** When the decision was made; null while it is open. */
+  readonly decided_at: Timestamp | null;
 }
 
 export type DestinationType = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
@@ -3841,6 +3891,7 @@ export type PayoutResultKind =
   | 'camt.054'
   | 'pain.002'
   | 'verification'
+  | 'nacha'
   | 'paypal'
   | 'wise'
   | 'paid_list';
@@ -3935,6 +3986,11 @@ export interface PayoutResultProposal {
   readonly problems: readonly PayoutResultProblem[];
   /** the payees whose names the bank compared with their accounts: it says nothing about their payments */
   readonly verifications: readonly PayoutResultVerification[];
+  /**
+   * what banks correct in where affiliates are paid, proposed until somebody accepts or dismisses it: it says
+   * nothing about payments
+   */
+  readonly corrections: readonly DestinationCorrection[];
   /** the revisions of the payout at which the answered files were made, if it has changed since */
   readonly outdated_revisions: readonly number[];
   /** when the same file was uploaded before; null = never */
@@ -5671,6 +5727,7 @@ export interface ListPayoutResultsQuery extends PageQuery {
     | 'camt.054'
     | 'pain.002'
     | 'verification'
+    | 'nacha'
     | 'paypal'
     | 'wise'
     | 'paid_list'
@@ -5856,6 +5913,16 @@ export interface ImportAffiliatesQuery {
 export interface DeleteAffiliateDestinationQuery {
   /** absent: the one for all currencies */
   readonly currency?: Currency | undefined;
+}
+
+export interface ListDestinationCorrectionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `due_on` */
+  readonly sort?: 'due_on' | '-due_on' | 'id' | '-id' | undefined;
+  readonly status?: 'open' | 'outdated' | 'accepted' | 'dismissed' | undefined;
+  /** an id that begins with po_ */
+  readonly payout_id?: string | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
 }
 
 export interface ListAffiliateTaxProfilesQuery extends PageQuery {
@@ -6651,12 +6718,12 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
-   * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes; text/csv and
-   * application/xml are accepted too. The response proposes a result for each line and changes nothing;
-   * verifications of payees are kept with their destinations. Complete the payout with the lines you agree with,
-   * and book returns. A line without an answer may have been paid: do not release it before you know.
-   * docs/results.md has the layouts.
+   * Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA file with
+   * returns, a report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is
+   * recognised by its bytes; text/csv and application/xml are accepted too. The response proposes a result for
+   * each line and changes nothing; verifications of payees are kept with their destinations, and corrections of
+   * destinations are proposed. Complete the payout with the lines you agree with, and book returns. A line
+   * without an answer may have been paid: do not release it before you know. docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];
@@ -6924,6 +6991,29 @@ export interface Operations {
     readonly body: UseVerifiedNameBody;
     readonly header: 'Idempotency-Key';
     readonly result: AffiliateDestination;
+  };
+  /**
+   * List what banks corrected in where affiliates are paid. The notifications of change in the NACHA files of
+   * banks, those due first. Account numbers are shown by their last four characters.
+   */
+  readonly listDestinationCorrections: {
+    readonly query?: ListDestinationCorrectionsQuery;
+    readonly result: Page<DestinationCorrection>;
+  };
+  /**
+   * Accept the correction of a destination. Makes the destination what the bank says. Like every change it
+   * raises the revision of the unpaid payout, and `destination_wait_hours` applies. The correction is kept.
+   */
+  readonly acceptDestinationCorrection: {
+    readonly path: [correction_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: DestinationCorrection;
+  };
+  /** Dismiss the correction of a destination. Leaves the destination as it is. The correction is kept. */
+  readonly dismissDestinationCorrection: {
+    readonly path: [correction_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: DestinationCorrection;
   };
   /**
    * List who affiliates are to a tax office. For example those whose form lapses at the end of this year.
@@ -7945,6 +8035,25 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v2/affiliates/{affiliate_id}/destination/verified-name',
     takes: ['body'],
+    gives: 'record',
+  },
+  listDestinationCorrections: {
+    method: 'GET',
+    path: '/v2/affiliates/destination-corrections',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  acceptDestinationCorrection: {
+    method: 'POST',
+    path: '/v2/affiliates/destination-corrections/{correction_id}/accept',
+    takes: [],
+    gives: 'record',
+  },
+  dismissDestinationCorrection: {
+    method: 'POST',
+    path: '/v2/affiliates/destination-corrections/{correction_id}/dismiss',
+    takes: [],
     gives: 'record',
   },
   listAffiliateTaxProfiles: {

@@ -112,6 +112,12 @@ export function resourcesOf({ method, send }: Calls) {
       putDestination: method('putAffiliateDestination'),
       /** Makes the name that the bank of the payee has the account holder. */
       useVerifiedName: method('useVerifiedName'),
+      /** What banks corrected in where affiliates are paid. */
+      corrections: method('listDestinationCorrections'),
+      /** Makes a destination what its bank says. */
+      acceptCorrection: method('acceptDestinationCorrection'),
+      /** Leaves a destination as it is. */
+      dismissCorrection: method('dismissDestinationCorrection'),
       removeDestination: method('deleteAffiliateDestination'),
       /** The tax profile of an affiliate, with the last characters of the tax id. */
       taxProfiles: method('listAffiliateTaxProfiles'),

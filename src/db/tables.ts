@@ -157,6 +157,11 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
     bytes: 300,
     stays: 'evidence of what the bank of a payee answered',
   },
+  destination_corrections: {
+    unit: 'affiliate',
+    bytes: 30,
+    stays: 'evidence of what banks corrected, and who decided it',
+  },
   affiliate_destinations: { unit: 'affiliate', bytes: 700, stays: 'paid lines refer to them' },
   affiliate_tax_profiles: { unit: 'affiliate', bytes: 900, stays: 'signed declarations of affiliates' },
   affiliate_balances: { unit: 'affiliate', bytes: 650, stays: SUMS },

@@ -176,7 +176,13 @@ const TAGS: Readonly<Record<string, string>> = {
 };
 
 /** Paths under `/v2/affiliates` that concern affiliates themselves. */
-const OF_AFFILIATES = new Set(['import', 'by-external-id', 'balances', 'tax-profiles']);
+const OF_AFFILIATES = new Set([
+  'import',
+  'by-external-id',
+  'balances',
+  'tax-profiles',
+  'destination-corrections',
+]);
 
 function tagOf(route: Route): string {
   const parts = route.path.split('/').slice(2);

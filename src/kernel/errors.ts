@@ -168,6 +168,7 @@ export const REASONS = {
     status: 409,
     meaning: 'The bank of the payee has not given this name for the destination.',
   },
+  correction_not_open: { status: 409, meaning: 'The correction was decided before, or is outdated.' },
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   event_owner_missing: {
     status: 409,

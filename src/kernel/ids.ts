@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'imp'
   | 'pl'
   | 'dst'
+  | 'cor'
   | 'tax'
   | 'res'
   | 'psc'
@@ -50,6 +51,7 @@ export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
 export type PortalLinkId = Uuid<'pl'>;
 export type DestinationId = Uuid<'dst'>;
+export type CorrectionId = Uuid<'cor'>;
 export type InvoiceId = Uuid<'inv'>;
 export type InvoiceTaxId = Uuid<'itx'>;
 export type TaxProfileId = Uuid<'tax'>;

@@ -116,6 +116,15 @@ export const ALERTS = {
     line: ({ data }) =>
       `The schedule ${data.name} created a payout. Complete it once it is paid, or delete it.`,
   },
+  correction_received: {
+    label: 'Correction by a bank',
+    meaning:
+      'A bank corrected where an affiliate is paid: accept or dismiss it within six banking days of the United States.',
+    notifies: 'write',
+    path: (subject) => `/payouts/${subject}`,
+    line: ({ count, data }) =>
+      `Banks sent ${many(count, 'correction', 'corrections')} of where affiliates are paid. Accept or dismiss ${count === 1 ? 'it' : 'them'} by ${data.ends}.`,
+  },
   schedule_skipped: {
     label: 'Schedule without a payout',
     meaning: 'A schedule was due and created no payout: there was nothing to pay, or it was refused.',

@@ -46,6 +46,11 @@ export function nextBankingDay(day: string): string {
   return isBankingDay(next) ? next : nextBankingDay(next);
 }
 
+/** The day that is a number of banking days after another, both `YYYY-MM-DD`. */
+export function afterBankingDays(day: string, count: number): string {
+  return count === 0 ? day : afterBankingDays(nextBankingDay(day), count - 1);
+}
+
 const ZONE = 'America/New_York';
 /** From the end of the last window for payments of the same day, 4:45 p.m. (frbservices.org, FedACH processing schedule). */
 const AFTER_LAST_WINDOW_MS = DAY_MS - (16 * 60 + 45) * 60_000;

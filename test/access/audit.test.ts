@@ -174,6 +174,19 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     select account_id, id, affiliate_id, 'close_match', 'Ada Lovelace', 'P1-R1-F1' from affiliate_destinations x
     where replaced_at is null and type = 'sepa' and account_holder = 'A. Lovelace'`);
   await act('useVerifiedName', `${destination}/verified-name`, { body: { name: 'Ada Lovelace' } });
+  for (const [code, decision] of [
+    ['C04', 'accept'],
+    ['C01', 'dismiss'],
+  ]) {
+    const [made] = await world.query<{ id: string }>(
+      `insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code, account_holder, received_on, due_on)
+       select account_id, id, affiliate_id, new_id(), $1, 'A. King', now(), now() from affiliate_destinations x
+       where replaced_at is null and type = 'sepa' and affiliate_id = $2 returning public_id('cor', id) as id`,
+      [code, affiliate.id],
+    );
+    const path = `${affiliates}/destination-corrections/${made?.id}/${decision}`;
+    await act(`${decision}DestinationCorrection`, path);
+  }
   await act('deleteAffiliateDestination', destination);
   const tax = `${affiliates}/${affiliate.id}/tax-profile`;
   const address = { line1: '1 Main St', city: 'Boston' };

@@ -285,6 +285,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   link_id: `pl_${'0'.repeat(32)}`,
   schedule_id: `psc_${'0'.repeat(32)}`,
   channel_id: `alc_${'0'.repeat(32)}`,
+  correction_id: `cor_${'0'.repeat(32)}`,
   external_id: `crm_${'0'.repeat(32)}`,
 };
 

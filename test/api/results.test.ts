@@ -375,9 +375,10 @@ test('each file is recorded with its sender, and a repeated file is reported', a
     outdated_revisions: ___,
     uploaded_before: ____,
     verifications,
+    corrections,
     ...record
   } = second;
-  expect(verifications).toEqual([]);
+  expect([verifications, corrections]).toEqual([[], []]);
   expect(data).toHaveLength(2);
   expect(data[0]).toEqual(record);
   expect(record).toMatchObject({ by: { kind: 'key' }, revision: 1, file_bytes: Buffer.byteLength(file) });

@@ -123,6 +123,10 @@ async function fill(api: Api, name: string): Promise<void> {
     `insert into payee_verifications (account_id, destination_id, affiliate_id, result, payment_file)
      select account_id, id, affiliate_id, 'match', 'file' from affiliate_destinations where affiliate_id = ${ada} limit 1`,
   );
+  await world.query(
+    `insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code, received_on, due_on)
+     select account_id, id, affiliate_id, new_id(), 'C01', now(), now() from affiliate_destinations where affiliate_id = ${ada} limit 1`,
+  );
   await makeGrant(world, api);
   await noteSecondPerson(payout.id);
 }

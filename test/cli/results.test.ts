@@ -8,7 +8,9 @@ import {
   nothingChanges,
   PAYOUTS,
 } from '../api/fixtures.ts';
+import { achReturns } from '../support/ach-returns.ts';
 import { camt, pain002, verification } from '../support/bank.ts';
+import { type NachaPayment, paymentsIn } from '../support/nacha.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
@@ -214,4 +216,54 @@ test('shows which names do not match before anybody approves, and uses the name 
   const used = await runJson('affiliates', 'destination', 'use-name', String(ids[0]), '--yes');
   expect(used).toMatchObject({ account_holder: 'Zoë Okafor-Lee', verification: { result: 'name_used' } });
   expect(await runText('payouts', 'show', '1')).toContain('the names of 1 payee do not match');
+});
+
+test('books what a NACHA file returns, and shows what it corrects, until somebody decides', async () => {
+  const originator = {
+    immediate_destination: '021000021',
+    immediate_destination_name: 'JPMorgan Chase',
+    immediate_origin: '1234567890',
+    immediate_origin_name: 'Difference Engines',
+    company_name: 'Difference Engin',
+    company_id: '1234567890',
+  };
+  expect((await api.patch('/v2/account', { originator })).status).toBe(200);
+  const account = {
+    type: 'ach',
+    account_holder: 'Zoe Okafor',
+    routing_number: '121042882',
+    account_number: '000123456789',
+    account_type: 'checking',
+    currency: 'usd',
+  };
+  await api.delete(`${PAYOUTS}/${payout.id}`);
+  for (const id of ids) {
+    expect((await api.put(`${AFFILIATES}/${id}/destination`, account)).status).toBe(200);
+    await makeCommission(api, id, { amount: 1000, currency: 'usd' });
+  }
+  const { number, id } = await makePayout(api);
+  const sent = await api.get(`${PAYOUTS}/${id}/payment-files/nacha?currency=usd`);
+  const [first, second] = paymentsIn(sent.text) as [NachaPayment, NachaPayment];
+  write(
+    'returns.ach',
+    achReturns([
+      { payment: first, code: 'R02' },
+      { payment: second, code: 'C02', data: '021000021' },
+    ]),
+  );
+  const printed = await runText('payouts', 'results', String(number), 'returns.ach');
+  expect(printed).toContain('(nacha): 0 payments paid; 0 rejected, 1 returned');
+  expect(printed).toMatch(/returned +the account is closed/);
+  expect(printed).toContain('Banks corrected where 1 affiliate is paid');
+  expect(printed).toContain('routing number 121042882 → 021000021');
+  const { data } = await runJson('affiliates', 'corrections', 'list', '--status', 'open');
+  expect(data).toMatchObject([{ affiliate_id: ids[1], code: 'C02' }]);
+  const ofOther = ['affiliates', 'corrections', 'list', '--affiliate', String(ids[0])];
+  expect((await runJson(...ofOther)).data).toEqual([]);
+  const accepted = await runText('affiliates', 'corrections', 'accept', data[0].id, '--yes');
+  expect(accepted).toMatch(/accepted/);
+  const refused = await run('affiliates', 'corrections', 'dismiss', data[0].id, '--yes');
+  expect(refused.stderr).toContain('accepted before');
+  const now = await runJson('affiliates', 'destination', 'show', String(ids[1]));
+  expect(now.destinations.at(-1)).toMatchObject({ currency: 'usd', routing_number: '021000021' });
 });

@@ -101,6 +101,8 @@ test('asks before an irreversible action', () => {
       'accounts delete',
       'alerts remove-channel',
       'affiliates adjust',
+      'affiliates corrections accept',
+      'affiliates corrections dismiss',
       'affiliates destination remove',
       'affiliates destination use-name',
       'affiliates erase',

@@ -15,6 +15,18 @@ export interface NachaPayment {
   readonly number: string;
   readonly code: number;
   readonly trace: string;
+  /** The reason code of a return. */
+  readonly returned?: string;
+  /** The code of a notification of change. */
+  readonly changed?: string;
+  /** The trace number of the payment that is returned or corrected. */
+  readonly original?: string;
+  readonly corrected?: {
+    readonly AccountNumber: string;
+    readonly RoutingNumber: string;
+    readonly Name: string;
+    readonly TransactionCode: number;
+  };
 }
 
 /** The result of github.com/moov-io/ach for a file. */

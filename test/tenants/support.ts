@@ -137,6 +137,7 @@ export const REFERENCES = [
   'link_id',
   'schedule_id',
   'channel_id',
+  'correction_id',
 ] as const;
 export type Reference = (typeof REFERENCES)[number];
 export type Ids = Readonly<Record<Reference, string | number>>;
@@ -230,6 +231,7 @@ export const nobodys: Ids = {
   link_id: `pl_${'0192f8e5'.repeat(4)}`,
   schedule_id: `psc_${'0192f8e5'.repeat(4)}`,
   channel_id: `alc_${'0192f8e5'.repeat(4)}`,
+  correction_id: `cor_${'0192f8e5'.repeat(4)}`,
 };
 
 /** Lets the account write invoices of an affiliate. */
@@ -256,6 +258,19 @@ async function makeReturn(
   const { body: list } = await api.get(`${path}/affiliates/${affiliate_id}/returned`);
   const { body: invoices } = await api.get(`/v2/affiliates/invoices?payout_id=${payout.id}&kind=invoice`);
   return { return_id: list.data[0].id, invoice_id: invoices.data[0].id };
+}
+
+/** A correction of an affiliate's destination, as if a bank had sent it; returns its id. */
+async function makeCorrection(world: World, api: Api, affiliate: number): Promise<string> {
+  const account = { type: 'sepa', account_holder: 'A. Lovelace', iban: 'DE89370400440532013000' };
+  await api.put(`/v2/affiliates/${affiliate}/destination`, account);
+  const [made] = await world.query<{ id: string }>(
+    `insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code, account_holder, received_on, due_on)
+     select account_id, id, affiliate_id, new_id(), 'C04', 'Ada Lovelace', now(), now() from affiliate_destinations
+     where affiliate_id = $1 and replaced_at is null returning public_id('cor', id) as id`,
+    [affiliate],
+  );
+  return made?.id ?? '';
 }
 
 /**
@@ -326,6 +341,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     link_id: link.id,
     schedule_id: schedule.id,
     channel_id: channel.id,
+    correction_id: await makeCorrection(world, api, other),
   };
 }
 

@@ -14,6 +14,7 @@ import { type Sum, sumsOf, sumTexts } from '../../parts/sums.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Money, Name, Status, Time } from '../../parts/values.tsx';
+import { corrections as correctionTexts } from '../../texts/corrections.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { IgnoreColumns } from './ignore-columns.tsx';
 import type { DueLine, Ticks } from './ticks.ts';
@@ -22,7 +23,8 @@ const texts = payouts.answers;
 const MOST_SHOWN = 100;
 
 /** The `accept` attribute for files of banks and providers. */
-export const RESULT_FILES = '.xml,.csv,.txt,.c53,.c54,.psr,text/csv,text/plain,text/xml,application/xml';
+export const RESULT_FILES =
+  '.xml,.csv,.txt,.c53,.c54,.psr,.ach,.ret,text/csv,text/plain,text/xml,application/xml';
 
 /** A file that was read. */
 interface AnswerFile {
@@ -243,7 +245,8 @@ function FileResult({
   /** In a dialog of a completed payout: the counts of paid lines are left out. */
   isDone?: boolean;
 }) {
-  const { kind, counts, problems, outdated_revisions, uploaded_before, verifications } = proposal;
+  const { kind, counts, problems, outdated_revisions, uploaded_before, verifications, corrections } =
+    proposal;
   const lines = proposal.lines.filter(({ outcome }) => outcome !== 'paid');
   const hasDoubts = problems.length > 0 || outdated_revisions.length > 0;
   const content = (
@@ -264,6 +267,7 @@ function FileResult({
         )}
         {counts.others > 0 && ` ${texts.others(counts.others)}`}
       </p>
+      {corrections.length > 0 && <p>{correctionTexts.read(corrections.length)}</p>}
       {lines.length > 0 && (
         <Table label={texts.title} columns={COLUMNS} rows={lines.slice(0, MOST_SHOWN)} keyOf={lineKey} />
       )}
@@ -324,6 +328,8 @@ export function CameBack({ payout }: { payout: Payout }) {
     try {
       const proposal = await call('takePayoutResult', { path: [payout.id], file: chosen });
       setFile({ name: chosen.name, proposal });
+      // corrections of destinations are kept
+      await queries.invalidateQueries();
     } catch (refused) {
       setError(refused as Error);
     }

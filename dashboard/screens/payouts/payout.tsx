@@ -21,6 +21,7 @@ import { CameBack, useAnswers } from './answers.tsx';
 import { Approval, Decided, isWithheld } from './approval.tsx';
 import { Changes } from './changes.tsx';
 import { Complete } from './complete.tsx';
+import { Corrections } from './corrections.tsx';
 import { Files } from './files.tsx';
 import { PayoutInvoices } from './invoices.tsx';
 import { Line } from './line.tsx';
@@ -211,6 +212,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
     <>
       {lines && <Changes payout={payout} lines={lines} isCurrent={isCurrent} />}
       <Mismatches payout={payout} />
+      <Corrections />
       <Approval payout={payout} />
       <Steps
         label={payouts.steps.label}
@@ -344,6 +346,7 @@ function Paid({ payout, lines }: Shown) {
             : []),
         ]}
       />
+      <Corrections />
       {may.write && <CameBack payout={payout} />}
       {step === 'files' ? <Files payout={payout} /> : <Lines payout={payout} lines={lines} />}
       <PayoutInvoices payout={payout} />

@@ -18,6 +18,7 @@ import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findProgram } from '../finders/program.ts';
 import { addAffiliateImport } from '../imports/imports.ts';
 import { addAdjust } from './adjust.ts';
+import { addCorrections } from './corrections.ts';
 import { addDestination } from './destination.ts';
 import { addErase } from './erase.ts';
 import { addForms } from './forms.ts';
@@ -40,7 +41,7 @@ const { external_id: _, ...named } = AFFILIATE_FIELDS;
 /** The fields of an affiliate that is addressed by its external_id. */
 const NAMED_FIELDS = named;
 
-/** `payhook affiliates import|list|show|create|change|put|destination|tax|forms|adjust|statement|erase`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|corrections|tax|forms|adjust|statement|erase`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -58,6 +59,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addChange(affiliates, cli);
   addPut(affiliates, cli);
   addDestination(affiliates, cli);
+  addCorrections(affiliates, cli);
   addTaxProfile(affiliates, cli);
   addForms(affiliates, cli);
   addAdjust(affiliates, cli);

@@ -2,6 +2,7 @@ import type { Client, Payout, PayoutResultLine, PayoutResultProposal } from '../
 import { nameSome } from '../../kernel/errors.ts';
 import { lineKey, mergeAnswers } from '../../terms/payment-answers.ts';
 import { formatOfPaymentFile } from '../../terms/payments.ts';
+import { correctionTable } from '../affiliates/corrections.ts';
 import { CommandError } from '../command/errors.ts';
 import { collect } from '../command/pairs.ts';
 import { amounts, count, decimal } from '../terminal/money.ts';
@@ -97,7 +98,8 @@ const MOST_SHOWN = 50;
 
 /** The results of a file as text: every line that needs attention, and the others as sums. */
 export function describeProposal(path: string, proposal: PayoutResultProposal, terminal: Terminal): string {
-  const { kind, lines, counts, problems, outdated_revisions, uploaded_before, verifications } = proposal;
+  const { kind, lines, counts, problems, outdated_revisions, uploaded_before, verifications, corrections } =
+    proposal;
   const { paint } = terminal;
   const paid = lines.filter(({ outcome }) => outcome === 'paid');
   const others = lines.filter(({ outcome }) => outcome !== 'paid');
@@ -133,6 +135,13 @@ export function describeProposal(path: string, proposal: PayoutResultProposal, t
   ];
   const head = `${paint.strong(printable(path))} (${kind}): `;
   const payees = verifications.length === 0 ? [] : [describePayees(verifications, terminal)];
+  const proposed =
+    corrections.length === 0
+      ? []
+      : [
+          `Banks corrected where ${count(corrections.length, 'affiliate')} ${corrections.length === 1 ? 'is' : 'are'} paid. To decide: payhook affiliates corrections accept|dismiss <correction>`,
+          correctionTable(corrections.slice(0, MOST_SHOWN), paint.faint).trimEnd(),
+        ];
   const notes = warnings.map((text) => `${paint.warning('Look:')} ${text}`);
   if (kind === 'verification')
     return [`${head}it says nothing about payments`, ...payees, ...notes].join('\n');
@@ -147,6 +156,7 @@ export function describeProposal(path: string, proposal: PayoutResultProposal, t
     ...(rows.length === 0 ? [] : [table(columns, rows, paint.faint).trimEnd()]),
     ...(others.length > MOST_SHOWN ? [`and ${others.length - MOST_SHOWN} more`] : []),
     ...payees,
+    ...proposed,
     ...notes,
   ].join('\n');
 }

@@ -20,6 +20,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
   affiliate_id: number('the affiliate'),
   program_id: number('the program'),
   payout_id: opaque('po', 'the payout'),
+  correction_id: opaque('cor', 'the correction'),
   commission_id: opaque('com', 'the commission'),
   import_id: opaque('imp', 'the import'),
   refund_id: {

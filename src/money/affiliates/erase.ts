@@ -122,6 +122,8 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
           union all
           select 'name', bank_name from payee_verifications where ${ofAffiliate}
           union all
+          select 'name', account_holder from destination_corrections where ${ofAffiliate}
+          union all
           select 'name', legal_name from affiliate_tax_profiles where ${ofAffiliate}
           union all
           select 'name', before ->> 'legal_name' from import_tax_profiles where ${ofAffiliate}),
@@ -168,6 +170,10 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
         where account_id = ${account} and affiliate_id = ${id}`,
   );
   await rows(tx, sql`delete from payee_verifications where account_id = ${account} and affiliate_id = ${id}`);
+  await rows(
+    tx,
+    sql`delete from destination_corrections where account_id = ${account} and affiliate_id = ${id}`,
+  );
   await rows(
     tx,
     sql`delete from affiliate_tax_profiles where account_id = ${account} and affiliate_id = ${id}`,

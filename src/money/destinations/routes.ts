@@ -1,6 +1,16 @@
-import { noContent, ok, readRoute, writeRoute } from '../../contract/route.ts';
+import { noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { destinationCorrection } from '../ledger/corrections.ts';
 import { destination, destinations, newDestination, ofCurrency, verifiedName } from './record.ts';
-import { getDestinations, putDestination, removeDestination, useVerifiedName } from './service.ts';
+import {
+  acceptCorrection,
+  dismissCorrection,
+  getDestinations,
+  putDestination,
+  removeDestination,
+  useVerifiedName,
+} from './service.ts';
+import { correctionList, listOfCorrections } from './store.ts';
 
 const path = '/v2/affiliates/{affiliate_id}/destination';
 
@@ -52,6 +62,53 @@ export const useName = writeRoute({
   errors: ['resource_missing', 'no_verified_name'],
   handle: async ({ tx, account, env: { vault }, params, body }) =>
     ok(await useVerifiedName(tx, { account, vault }, params.affiliate_id, body)),
+});
+
+const corrections = '/v2/affiliates/destination-corrections';
+
+export const listCorrections = readRoute({
+  operation: 'listDestinationCorrections',
+  path: corrections,
+  scope: 'affiliates',
+  needs: 'read',
+  summary: 'List what banks corrected in where affiliates are paid',
+  description:
+    'The notifications of change in the NACHA files of banks, those due first. Account numbers are shown by their last four characters.',
+  list: correctionList,
+  returns: { 200: listOf(destinationCorrection) },
+  errors: [],
+  handle: async ({ snapshot, account, list }) =>
+    page(await snapshot((db) => listOfCorrections(db, account, list))),
+});
+
+export const accept = writeRoute({
+  operation: 'acceptDestinationCorrection',
+  method: 'POST',
+  path: `${corrections}/{correction_id}/accept`,
+  scope: 'affiliates',
+  needs: 'write',
+  summary: 'Accept the correction of a destination',
+  description:
+    'Makes the destination what the bank says. Like every change it raises the revision of the unpaid payout, and `destination_wait_hours` ' +
+    'applies. The correction is kept.',
+  returns: { 200: destinationCorrection },
+  errors: ['resource_missing', 'correction_not_open'],
+  handle: async ({ tx, principal, env: { vault }, params }) =>
+    ok(await acceptCorrection(tx, principal, vault, params.correction_id)),
+});
+
+export const dismiss = writeRoute({
+  operation: 'dismissDestinationCorrection',
+  method: 'POST',
+  path: `${corrections}/{correction_id}/dismiss`,
+  scope: 'affiliates',
+  needs: 'write',
+  summary: 'Dismiss the correction of a destination',
+  description: 'Leaves the destination as it is. The correction is kept.',
+  returns: { 200: destinationCorrection },
+  errors: ['resource_missing', 'correction_not_open'],
+  handle: async ({ tx, principal, params }) =>
+    ok(await dismissCorrection(tx, principal, params.correction_id)),
 });
 
 export const remove = writeRoute({

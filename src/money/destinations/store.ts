@@ -1,9 +1,27 @@
 import sql, { join, raw } from 'sql-template-tag';
 import { namesOf } from '../../contract/fields.ts';
+import {
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  numberId,
+  oneOf,
+  opaqueId,
+  type Page,
+} from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
+import type { Principal } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
-import type { AccountId, DestinationId } from '../../kernel/ids.ts';
+import type { AccountId, CorrectionId, DestinationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { ACCOUNT_TYPES, DestinationType } from '../../terms/payments.ts';
+import {
+  CORRECTION_STATUSES,
+  correctionColumns,
+  correctionJoins,
+  correctionStatus,
+  type DestinationCorrection,
+} from '../ledger/corrections.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { DESTINATION_FIELDS } from './fields.ts';
 import { type Destination, type Destinations, record } from './record.ts';
@@ -124,24 +142,117 @@ export function readDestination(
   );
 }
 
+type AccountType = (typeof ACCOUNT_TYPES)[number];
+
+/** A destination in force, which a bank may correct. */
+export interface StoredDestination {
+  readonly id: DestinationId;
+  readonly affiliate_id: bigint;
+  readonly type: DestinationType;
+  readonly currency: string | null;
+  readonly account_holder: string | null;
+  readonly bic: string | null;
+  readonly routing_number: string | null;
+  readonly account_type: AccountType | null;
+  /** Sealed. */
+  readonly number: Buffer | null;
+}
+
+const stored = sql`x.id, x.affiliate_id, x.type, x.currency, x.account_holder, x.bic, x.routing_number, x.account_type, x.number`;
+
 /** A destination in force with the name that its bank has; null = none. */
 export function readVerified(
   db: Reader,
   which: Which,
-): Promise<{
-  readonly id: DestinationId;
-  /** Sealed. */
-  readonly number: Buffer | null;
-  readonly bic: string | null;
-  readonly account_holder: string | null;
-  readonly bank_name: string | null;
-} | null> {
+): Promise<(StoredDestination & { readonly bank_name: string | null }) | null> {
   return maybeRow(
     db,
-    sql`select x.id, x.number, x.bic, x.account_holder, v.bank_name from affiliate_destinations x
+    sql`select ${stored}, v.bank_name from affiliate_destinations x
         left join payee_verifications v on v.account_id = x.account_id and v.destination_id = x.id
         where ${inForce(which)}`,
   );
+}
+
+/** What a correction changes: a field that is right is null. */
+export interface StoredCorrection {
+  readonly status: (typeof CORRECTION_STATUSES)[number];
+  readonly account_holder: string | null;
+  readonly routing_number: string | null;
+  readonly account_type: AccountType | null;
+  readonly last_four: string | null;
+  /** Sealed; null = right, or lost with the secret key. */
+  readonly number: Buffer | null;
+  readonly destination_id: DestinationId;
+}
+
+/** Locks a correction; null = there is none. */
+export function lockCorrection(
+  tx: Tx,
+  account: AccountId,
+  id: CorrectionId,
+): Promise<StoredCorrection | null> {
+  return maybeRow(
+    tx,
+    sql`select ${raw(correctionStatus)} as status, w.account_holder, w.routing_number, w.account_type, w.last_four, w.number,
+               w.destination_id
+        from destination_corrections w where w.account_id = ${account} and w.id = ${id} for update`,
+  );
+}
+
+/** The destination with this id. */
+export function readStored(db: Reader, account: AccountId, id: DestinationId): Promise<StoredDestination> {
+  return oneRow(
+    db,
+    sql`select ${stored} from affiliate_destinations x where x.account_id = ${account} and x.id = ${id}`,
+  );
+}
+
+/** Records who decided about a correction. Returns its record. */
+export async function decideCorrection(
+  tx: Tx,
+  { account, kind, id: actor }: Principal,
+  id: CorrectionId,
+  decision: 'accepted' | 'dismissed',
+): Promise<Json<DestinationCorrection>> {
+  await rows(
+    tx,
+    sql`update destination_corrections
+        set decision = ${decision}, actor_kind = ${kind}, actor_id = ${actor}, decided_at = clock_time()
+        where account_id = ${account} and id = ${id}`,
+  );
+  return oneRecord(
+    tx,
+    correctionColumns,
+    sql`destination_corrections w ${correctionJoins} where w.account_id = ${account} and w.id = ${id}`,
+  );
+}
+
+export const correctionList: ListDefinition = {
+  id: 'w.id',
+  defaultSort: 'due_on',
+  sort: { due_on: 'w.due_on', id: 'w.id' },
+  filters: {
+    status: oneOf(CORRECTION_STATUSES, (status) => sql`${raw(correctionStatus)} = ${status}`),
+    payout_id: opaqueId('po', 'w.payout_id'),
+    affiliate_id: numberId((id) => sql`w.affiliate_id = ${id}`),
+  },
+};
+
+/** A page of the corrections of an account. */
+export function listOfCorrections(
+  db: Reader,
+  account: AccountId,
+  list: ListQuery,
+): Promise<Page<DestinationCorrection>> {
+  return listPage(db, {
+    list,
+    name: 'destination_corrections',
+    table: 'destination_corrections',
+    alias: 'w',
+    where: sql`w.account_id = ${account}`,
+    record: correctionColumns,
+    join: correctionJoins,
+  });
 }
 
 /** Keeps the answer of a bank about a destination with the one that has the bank's name, too. */

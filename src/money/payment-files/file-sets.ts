@@ -146,8 +146,10 @@ async function makeFile(tx: Tx, of: Of, { id }: FileSet, wanted: WantedFile): Pr
       : await countNacha(tx, of.account, { ...originating, day: localTime.slice(0, 6) }, affiliates.length);
   return oneRow(
     tx,
-    sql`insert into payment_files as f (account_id, payout_id, set_id, part, local_time, modifier, first_trace)
-        values (${of.account}, ${of.payout}, ${id}, ${part}, ${localTime}, ${counted.modifier}::int, ${counted.first_trace}::int)
+    sql`insert into payment_files as f
+          (account_id, payout_id, set_id, part, local_time, modifier, first_trace, originating_dfi)
+        values (${of.account}, ${of.payout}, ${id}, ${part}, ${localTime}, ${counted.modifier}::int, ${counted.first_trace}::int,
+          ${originating?.dfi ?? null})
         returning ${FILE}`,
   );
 }

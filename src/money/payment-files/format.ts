@@ -70,6 +70,8 @@ export interface MadeFile {
 export interface Originating {
   readonly destination: string;
   readonly origin: string;
+  /** The first eight digits of the trace numbers. */
+  readonly dfi: string;
 }
 
 /** The inputs for making a file. */

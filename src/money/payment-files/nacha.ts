@@ -20,7 +20,11 @@ export const nacha: PaymentFormat = {
   // most banks charge more for same-day payments, so those are made only on request
   days: { first: firstBankingDay, refusal: whyNoBankingDay },
   originating: ({ originator }) =>
-    originator && { destination: originator.immediate_destination, origin: originator.immediate_origin },
+    originator && {
+      destination: originator.immediate_destination,
+      origin: originator.immediate_origin,
+      dfi: originator.originating_dfi,
+    },
   mostInFile: { amount: MOST_IN_FILE, advice: 'lower originator.rows_per_file' },
   content: BANK_CONTENT,
   order: "r.legal_type is not distinct from 'business', r.affiliate_id",

@@ -103,13 +103,14 @@ export interface Payees {
   readonly amounts: readonly bigint[];
 }
 
-/** The payees of a file, by affiliate. */
+/** The payees of a file, in its order. */
 export async function payeesInFile(db: Reader, payments: Payments, file: FilePart): Promise<Payees> {
+  const columns = `r.affiliate_id, r.amount, row_number() over (order by ${orderOf(payments.format)}) as place`;
   const { affiliates, amounts } = await oneRow<{ affiliates: string[]; amounts: string[] }>(
     db,
-    sql`select coalesce(array_agg(affiliate_id::text order by affiliate_id), '{}') as affiliates,
-               coalesce(array_agg(amount::text order by affiliate_id), '{}') as amounts
-        from (${raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'))}) r`,
+    sql`select coalesce(array_agg(affiliate_id::text order by place), '{}') as affiliates,
+               coalesce(array_agg(amount::text order by place), '{}') as amounts
+        from (${raw(rowsInFile(payments, file, columns))}) r`,
   );
   return { affiliates: affiliates.map(BigInt), amounts: amounts.map(BigInt) };
 }

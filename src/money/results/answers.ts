@@ -1,3 +1,4 @@
+import type { Corrected } from '../../terms/ach-codes.ts';
 import type { Verification } from '../ledger/verifications.ts';
 
 /** The kinds of files that report the results of payments. */
@@ -6,6 +7,7 @@ export const RESULT_KINDS = [
   'camt.054',
   'pain.002',
   'verification',
+  'nacha',
   'paypal',
   'wise',
   'paid_list',
@@ -53,10 +55,32 @@ interface AnswerDetails {
   readonly place: string;
 }
 
+/** The payment that a bank returns or corrects, as it was sent in a NACHA file. */
+export interface AchEntry {
+  /** Fifteen digits. */
+  readonly trace: string;
+  /** The first eight digits of the routing number. */
+  readonly bank: string;
+  /** The end of the account number. */
+  readonly lastFour: string;
+}
+
 /** A file's statement about one payment, identified by its reference or by the affiliate. */
 export interface Answer extends AnswerDetails {
   readonly of: Reference | { readonly payout: null; readonly affiliate: number };
   readonly outcome: Outcome;
+  /** Only in NACHA files. */
+  readonly entry?: AchEntry;
+}
+
+/** A bank's correction of where a payment went (notification of change). It says nothing about the payment. */
+export interface Correction {
+  readonly of: Reference;
+  readonly entry: AchEntry;
+  /** C01 to C07. */
+  readonly code: string;
+  readonly corrected: Corrected;
+  readonly place: string;
 }
 
 /** A file's statement about every payment of a payment file that has no answer of its own. */
@@ -112,6 +136,9 @@ export interface ReadResult {
   readonly doubts: readonly Doubt[];
   readonly verified: readonly Verified[];
   readonly verifiedFiles: readonly VerifiedFile[];
+  readonly corrections: readonly Correction[];
+  /** When the bank made the file, `YYYY-MM-DD`; null = it is not stated, or does not matter. */
+  readonly madeOn: string | null;
   /** The ids of payment files that it names in any context. */
   readonly files: ReadonlySet<string>;
   /** The id of the message that a status report is about; null for other kinds. */
@@ -133,9 +160,11 @@ export class Answers {
   readonly #doubts: Doubt[] = [];
   readonly #verified: Verified[] = [];
   readonly #verifiedFiles: VerifiedFile[] = [];
+  readonly #corrections: Correction[] = [];
   readonly #files = new Set<string>();
   others = 0;
   message: string | null = null;
+  madeOn: string | null = null;
 
   state(answer: Answer): void {
     this.#answers.push(answer);
@@ -163,6 +192,11 @@ export class Answers {
     this.#refuseMany();
   }
 
+  correct(correction: Correction): void {
+    this.#corrections.push(correction);
+    this.#refuseMany();
+  }
+
   /** Whether it has a verification of a payee. */
   get hasVerification(): boolean {
     return this.#verified.length + this.#verifiedFiles.length > 0;
@@ -180,6 +214,8 @@ export class Answers {
       doubts: this.#doubts,
       verified: this.#verified,
       verifiedFiles: this.#verifiedFiles,
+      corrections: this.#corrections,
+      madeOn: this.madeOn,
       files: this.#files,
       message: this.message,
       others: this.others,
@@ -187,7 +223,14 @@ export class Answers {
   }
 
   #refuseMany(): void {
-    const all = [this.#answers, this.#fileAnswers, this.#doubts, this.#verified, this.#verifiedFiles];
+    const all = [
+      this.#answers,
+      this.#fileAnswers,
+      this.#doubts,
+      this.#verified,
+      this.#verifiedFiles,
+      this.#corrections,
+    ];
     if (all.reduce((sum, { length }) => sum + length, 0) > MOST_ANSWERS)
       throw new ResultFileError(`the file has more than ${MOST_ANSWERS} payments: split it`);
   }

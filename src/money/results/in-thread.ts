@@ -33,6 +33,8 @@ export const proposeResult: WorkOf<typeof PROPOSE> = async ({ file, ignored, pay
     problems: toJson(listed(found.problems)),
     verifications: toJson([...found.verifications.shown]),
     kept: toJson([...found.verifications.kept]),
+    corrections: found.corrections,
+    madeOn: read.madeOn,
     outdated: payout.status === 'unpaid' ? [...new Set(revisions)].sort((a, b) => a - b) : [],
   };
 };
@@ -65,11 +67,11 @@ function readFile(file: SharedFile, ignored: readonly string[]): ReadResult {
 }
 
 /** Throws `result_of_another_payout` for a file that does not mention this payout. */
-function refuseOthers({ answers, doubts, verified, files }: ReadResult, number: number): void {
+function refuseOthers({ answers, doubts, verified, corrections, files }: ReadResult, number: number): void {
   const all = new Set<number>();
   for (const { of } of answers) all.add(of.payout ?? number);
   for (const { of } of doubts) if (of !== null) all.add(of.payout);
-  for (const { of } of verified) all.add(of.payout);
+  for (const { of } of [...verified, ...corrections]) all.add(of.payout);
   for (const file of files) {
     const named = readPaymentFileId(file);
     if (named !== null) all.add(named.payout);
@@ -85,7 +87,7 @@ function refuseOthers({ answers, doubts, verified, files }: ReadResult, number: 
 
 /** The affiliates of this payout that a file names, or that a payment file it answers pays. */
 function affiliatesIn(
-  { answers, doubts, fileAnswers, verified, verifiedFiles }: ReadResult,
+  { answers, doubts, fileAnswers, verified, verifiedFiles, corrections }: ReadResult,
   number: number,
   sent: SentFiles,
 ): number[] {
@@ -95,7 +97,7 @@ function affiliatesIn(
   };
   for (const { of } of answers) add(of);
   for (const { of } of doubts) if (of !== null) add(of);
-  for (const { of } of verified) add(of);
+  for (const { of } of [...verified, ...corrections]) add(of);
   for (const file of new Set([...fileAnswers, ...verifiedFiles].map((answer) => answer.file)))
     for (const { affiliate_ids } of sent.get(file) ?? []) for (const id of affiliate_ids) all.add(id);
   return [...all];

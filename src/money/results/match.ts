@@ -1,6 +1,7 @@
 import type { DestinationId } from '../../kernel/ids.ts';
 import { paymentReference } from '../../terms/payment-reference.ts';
 import type { SentFiles, SentPayments } from '../payment-files/sent.ts';
+import { accountOfEntry, type KnownPayments } from './ach-entry.ts';
 import { minorOf } from './amounts.ts';
 import type { Answer, Doubt, FileAnswer, ReadResult, Reference } from './answers.ts';
 import type { Problem, ProblemKind } from './record.ts';
@@ -16,7 +17,7 @@ export interface KnownDestination {
 }
 
 /** A line of the payout, with the data that answers are compared with. */
-export interface KnownLine {
+export interface KnownLine extends KnownPayments {
   readonly affiliate_id: number;
   readonly name: string | null;
   readonly currency: string;
@@ -236,14 +237,19 @@ const doubt = (kind: ProblemKind, message: string): Fault => ({ kind, message })
 function amountOf(
   matching: Matching,
   answer: Answer,
-  { currency }: KnownLine,
+  line: KnownLine,
   isOfMessage: boolean,
 ): bigint | null | Fault {
   const { amount: written } = answer;
+  const { currency } = line;
   const amount = written === null ? null : minorOf(written, currency);
   if (amount === undefined) {
     const what = written?.join(' or ') || 'the stated amount';
     return doubt('other_amount', `${what} is not an unambiguous amount in ${currency.toUpperCase()}`);
+  }
+  if (answer.entry !== undefined) {
+    const account = accountOfEntry(answer.entry, line, amount === null ? null : Number(amount));
+    if ('kind' in account) return account;
   }
   return isOfMessage ? sentAmount(matching, answer, amount) : amount;
 }

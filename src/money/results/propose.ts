@@ -1,6 +1,7 @@
 import { paymentReference } from '../../terms/payment-reference.ts';
 import type { SentFiles } from '../payment-files/sent.ts';
 import type { ReadResult } from './answers.ts';
+import { type FoundCorrection, findCorrections } from './corrections.ts';
 import { judge, sourceOf } from './judge.ts';
 import { type AnsweredPayout, type KnownLine, match } from './match.ts';
 import type { Problem, ResultLine } from './record.ts';
@@ -11,6 +12,7 @@ export interface Proposed {
   readonly lines: readonly ResultLine[];
   readonly problems: readonly Problem[];
   readonly verifications: Pick<Verifications, 'shown' | 'kept'>;
+  readonly corrections: readonly FoundCorrection[];
 }
 
 /**
@@ -26,7 +28,8 @@ export function propose(
 ): Proposed {
   const matched = match(read, payout, lines, sent);
   const verifications = verify(read, payout, lines, sent);
-  const problems = [...matched.problems, ...verifications.problems];
+  const corrections = findCorrections(read, payout, lines);
+  const problems = [...matched.problems, ...verifications.problems, ...corrections.problems];
   const judged: ResultLine[] = [];
   for (const [line, about] of matched.lines) {
     if (about.isInDoubt || about.count === 0) continue;
@@ -37,5 +40,5 @@ export function propose(
     else judged.push(result);
   }
   judged.sort((a, b) => a.affiliate_id - b.affiliate_id || (a.currency < b.currency ? -1 : 1));
-  return { lines: judged, problems, verifications };
+  return { lines: judged, problems, verifications, corrections: corrections.found };
 }

@@ -3,6 +3,8 @@ import { CsvError } from '../../kernel/csv-refusal.ts';
 import { formatOfPaymentFile } from '../../terms/payments.ts';
 import { Answers, type ReadResult, ResultFileError, type ResultKind } from './answers.ts';
 import { readCamt } from './camt.ts';
+import { readNacha } from './nacha.ts';
+import { isNacha } from './nacha-records.ts';
 import { isOwnList, isSurelyOwnList, ownListReader } from './own-list.ts';
 import { readPain002 } from './pain002.ts';
 import { isPaypal, paypalReader } from './paypal.ts';
@@ -10,8 +12,8 @@ import { type Header, type LineReader, readTable } from './table.ts';
 import { isWiseHistory, isWiseStatement, wiseHistoryReader, wiseStatementReader } from './wise.ts';
 
 const ACCEPTED =
-  'a statement or notification of a bank (camt.053, camt.054), a status report (pain.002), the result file of PayPal or Wise, ' +
-  'or a CSV file with the column reference or affiliate_id';
+  'a statement or notification of a bank (camt.053, camt.054), a status report (pain.002), returns in a NACHA file, the result file of ' +
+  'PayPal or Wise, or a CSV file with the column reference or affiliate_id';
 
 /** The XML encodings that banks declare, as TextDecoder names them. */
 const ENCODINGS = new Set(['utf-8', 'us-ascii', 'iso-8859-1', 'iso-8859-15', 'windows-1252']);
@@ -22,8 +24,11 @@ const ENCODINGS = new Set(['utf-8', 'us-ascii', 'iso-8859-1', 'iso-8859-15', 'wi
  */
 export function readResultFile(bytes: Buffer, ignored: readonly string[] = []): ReadResult {
   if (bytes.length === 0) throw new ResultFileError('the file is empty');
-  const isMessage = beginningOf(bytes).startsWith('<');
-  if (isMessage && ignored.length > 0) throw notAList();
+  const beginning = beginningOf(bytes);
+  const isMessage = beginning.startsWith('<');
+  const isAch = isNacha(beginning);
+  if ((isMessage || isAch) && ignored.length > 0) throw notAList();
+  if (isAch) return readNacha(bytes.toString('latin1').trimStart());
   return isMessage ? readMessage(bytes) : readCsv(bytes, ignored);
 }
 
@@ -123,6 +128,4 @@ function refuseSent(text: string): void {
     throw new ResultFileError(
       `this is the payment file that was sent to ${to}: it says who is to be paid. Use the answer of ${to}`,
     );
-  if (/^101 .{90}(\r|\n|$)/.test(text))
-    throw new ResultFileError("this is the NACHA file that was sent to the bank: use the bank's answer");
 }

@@ -1,3 +1,5 @@
+import { RETURN_CODES } from '../../terms/ach-codes.ts';
+
 /**
  * Readable texts for the ISO 20022 codes ExternalStatusReason1Code and ExternalReturnReason1Code that occur with credit
  * transfers, and for the statuses of PayPal and Wise.
@@ -90,7 +92,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
 
 /** Why a payment was refused, returned or is pending, as readable text; null if unknown. */
 export function reasonOf(code: string | null, words: string | null): string | null {
-  const known = code === null ? undefined : WORDS.get(code.toUpperCase());
+  const known = code === null ? undefined : (WORDS.get(code.toUpperCase()) ?? RETURN_CODES.get(code));
   const own = words === null || words === '' ? undefined : words;
   const all = [known ?? code ?? undefined, own].filter((part) => part !== undefined);
   return all.length === 0 ? null : all.join(': ');

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
+import { destinationCorrection } from '../ledger/corrections.ts';
 import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import { fullName } from '../ledger/payout-record.ts';
 import { payeeVerification, verification, verificationFields } from '../ledger/verifications.ts';
@@ -173,6 +174,10 @@ export const proposal = strict(
     verifications: Type.Array(resultVerification, {
       description:
         'the payees whose names the bank compared with their accounts: it says nothing about their payments',
+    }),
+    corrections: Type.Array(destinationCorrection, {
+      description:
+        'what banks correct in where affiliates are paid, proposed until somebody accepts or dismisses it: it says nothing about payments',
     }),
     outdated_revisions: Type.Array(Type.Integer(), {
       description:

@@ -27,13 +27,15 @@ export interface AskedPayout {
   readonly line_count: number;
   /** The IBAN the account pays from; null = none. */
   readonly paid_from: string | null;
+  /** Today in New York, `YYYY-MM-DD`. */
+  readonly today: string;
 }
 
 /** The payout, protected from deletion until the transaction ends, or null. */
 export function holdPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<AskedPayout | null> {
   return maybeRow(
     tx,
-    sql`select p.number, p.status, p.revision,
+    sql`select p.number, p.status, p.revision, to_char(now_ms() at time zone 'America/New_York', 'YYYY-MM-DD') as today,
                (select a.debtor ->> 'iban' from accounts a where a.id = p.account_id) as paid_from,
                (select count(*)::int from payout_line_totals t
                 where t.account_id = p.account_id and t.payout_id = p.id) as line_count
@@ -51,8 +53,15 @@ export async function knownLines(
   const { json } = await oneRow<{ json: Json<KnownLine[]> }>(
     db,
     sql`with sent as materialized (
-          select w.currency, f.affiliate_id, json_agg(distinct f.amount) as amounts
-          from payment_file_downloads w, unnest(w.affiliate_ids, w.amounts) as f (affiliate_id, amount)
+          select w.currency, f.affiliate_id, json_agg(distinct f.amount) as amounts,
+                 json_agg(distinct jsonb_build_object('amount', f.amount, 'trace',
+                   coalesce(n.originating_dfi, o.originator ->> 'originating_dfi') ||
+                     lpad((n.first_trace + f.place - 1)::text, 7, '0'))) filter (where n.first_trace is not null) as entries
+          from payment_file_downloads w
+          join accounts o on o.id = w.account_id
+          cross join lateral unnest(w.affiliate_ids, w.amounts) with ordinality as f (affiliate_id, amount, place)
+          left join payment_files n on w.format = 'nacha' and n.account_id = w.account_id and n.payout_id = w.payout_id
+            and n.set_id = w.set_id and n.part = coalesce(w.part, 1)
           where w.account_id = ${account} and w.payout_id = ${payout} and w.amounts is not null
           group by 1, 2)
         select coalesce(json_agg(row_to_json(k)), '[]')::text as json from (
@@ -61,7 +70,11 @@ export async function knownLines(
                  (select coalesce(json_agg(r.reference), '[]') from payout_returns r
                   where r.account_id = t.account_id and r.payout_id = t.payout_id and r.affiliate_id = t.affiliate_id
                     and r.currency = t.currency and r.undone_at is null and r.reference is not null) as return_references,
-                 coalesce(s.amounts, '[]') as sent,
+                 coalesce(s.amounts, '[]') as sent, coalesce(s.entries, '[]') as entries,
+                 (select coalesce(json_agg(json_build_object('id', h.id, 'routing_number', h.routing_number, 'last_four', h.last_four)
+                    order by h.replaced_at desc nulls first), '[]')
+                  from affiliate_destinations h
+                  where h.account_id = t.account_id and h.affiliate_id = t.affiliate_id and h.type = 'ach') as accounts,
                  (select json_build_object('id', x.id, 'type', x.type, 'holder_in_files', x.holder_in_files,
                            'last_four', x.last_four, 'changed_at', 1000 * extract(epoch from greatest(x.created_at, x.restored_at, (
                              select max(g.replaced_at) from affiliate_destinations g

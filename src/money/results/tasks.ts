@@ -3,6 +3,7 @@ import type { SharedFile } from '../../threads/file-pieces.ts';
 import { type Task, taskOf } from '../../threads/task.ts';
 import type { KeptVerification } from '../ledger/verifications.ts';
 import type { ResultKind } from './answers.ts';
+import type { FoundCorrection } from './corrections.ts';
 import type { AnsweredPayout } from './match.ts';
 import type { Counts, Problem, ResultLine, ResultVerification } from './record.ts';
 
@@ -15,13 +16,16 @@ interface ProposeInput {
 /** The names in a file, as JSON lists: possible ids of payment files, or ids of affiliates. */
 export type Named = { readonly files: string } | { readonly affiliates: string };
 
-interface Found {
+export interface Found {
   readonly kind: ResultKind;
   readonly counts: Counts;
   readonly lines: Json<ResultLine[]>;
   readonly problems: Json<Problem[]>;
   readonly verifications: Json<ResultVerification[]>;
   readonly kept: Json<KeptVerification[]>;
+  readonly corrections: readonly FoundCorrection[];
+  /** When the bank made the file, `YYYY-MM-DD`; null = unknown. */
+  readonly madeOn: string | null;
   /** The earlier revisions of the payout whose files it names. */
   readonly outdated: readonly number[];
 }

@@ -28,6 +28,7 @@ const RECORDS = [
   'payout_approvals',
   'payout_changes',
   'payee_verifications',
+  'destination_corrections',
   'affiliate_destinations',
   'affiliate_tax_profiles',
   'commissions',

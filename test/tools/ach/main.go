@@ -22,6 +22,11 @@ type payment struct {
 	Number    string `json:"number"`
 	Code      int    `json:"code"`
 	Trace     string `json:"trace"`
+	// of a return or a notification of change
+	Returned  string             `json:"returned,omitempty"`
+	Changed   string             `json:"changed,omitempty"`
+	Original  string             `json:"original,omitempty"`
+	Corrected *ach.CorrectedData `json:"corrected,omitempty"`
 }
 
 type answer struct {
@@ -50,7 +55,7 @@ func read(path string) answer {
 		header := batch.GetHeader()
 		found.Effective = header.EffectiveEntryDate
 		for _, entry := range batch.GetEntries() {
-			found.Payments = append(found.Payments, payment{
+			one := payment{
 				Class:     header.StandardEntryClassCode,
 				Reference: strings.TrimSpace(entry.IdentificationNumber),
 				Amount:    entry.Amount,
@@ -59,7 +64,14 @@ func read(path string) answer {
 				Number:    strings.TrimSpace(entry.DFIAccountNumber),
 				Code:      entry.TransactionCode,
 				Trace:     entry.TraceNumber,
-			})
+			}
+			if back := entry.Addenda99; back != nil {
+				one.Returned, one.Original = back.ReturnCode, back.OriginalTrace
+			}
+			if change := entry.Addenda98; change != nil {
+				one.Changed, one.Original, one.Corrected = change.ChangeCode, change.OriginalTrace, change.ParseCorrectedData()
+			}
+			found.Payments = append(found.Payments, one)
 		}
 	}
 	return found

@@ -406,13 +406,13 @@ class Payouts:
         ignore_columns: str | None = None,
         **options: Unpack[KeyedOptions],
     ) -> types.PayoutResultProposal:
-        """Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a
-        report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is
-        recognised by its bytes; text/csv and application/xml are accepted too. The response proposes a
-        result for each line and changes nothing; verifications of payees are kept with their
-        destinations. Complete the payout with the lines you agree with, and book returns. A line
-        without an answer may have been paid: do not release it before you know. docs/results.md has the
-        layouts.
+        """Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA
+        file with returns, a report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`.
+        Its kind is recognised by its bytes; text/csv and application/xml are accepted too. The response
+        proposes a result for each line and changes nothing; verifications of payees are kept with their
+        destinations, and corrections of destinations are proposed. Complete the payout with the lines
+        you agree with, and book returns. A line without an answer may have been paid: do not release it
+        before you know. docs/results.md has the layouts.
         """
         return self._calls.record(
             "POST",
@@ -431,7 +431,7 @@ class Payouts:
         per_page: int | None = None,
         after: str | None = None,
         sort: Literal["id", "-id"] | None = None,
-        kind: Literal["camt.053", "camt.054", "pain.002", "verification", "paypal", "wise", "paid_list"] | None = None,
+        kind: Literal["camt.053", "camt.054", "pain.002", "verification", "nacha", "paypal", "wise", "paid_list"] | None = None,
         **options: Unpack[CallOptions],
     ) -> Listing[types.PayoutResult]:
         """List the result files of a payout."""
@@ -998,6 +998,58 @@ class Affiliates:
             "POST",
             ("/v2/affiliates/{affiliate_id}/destination/verified-name", affiliate_id),
             body=body,
+            **options,
+        )
+
+    def corrections(
+        self,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["due_on", "-due_on", "id", "-id"] | None = None,
+        status: Literal["open", "outdated", "accepted", "dismissed"] | None = None,
+        payout_id: str | None = None,
+        affiliate_id: int | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Listing[types.DestinationCorrection]:
+        """List what banks corrected in where affiliates are paid. The notifications of change in the NACHA
+        files of banks, those due first. Account numbers are shown by their last four characters.
+        """
+        return self._calls.listing(
+            "GET",
+            ("/v2/affiliates/destination-corrections",),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "payout_id": payout_id, "affiliate_id": affiliate_id},
+            order="id",
+            **options,
+        )
+
+    def accept_correction(
+        self,
+        correction_id: str,
+        **options: Unpack[KeyedOptions],
+    ) -> types.DestinationCorrection:
+        """Accept the correction of a destination. Makes the destination what the bank says. Like every
+        change it raises the revision of the unpaid payout, and `destination_wait_hours` applies. The
+        correction is kept.
+        """
+        return self._calls.record(
+            "POST",
+            ("/v2/affiliates/destination-corrections/{correction_id}/accept", correction_id),
+            **options,
+        )
+
+    def dismiss_correction(
+        self,
+        correction_id: str,
+        **options: Unpack[KeyedOptions],
+    ) -> types.DestinationCorrection:
+        """Dismiss the correction of a destination. Leaves the destination as it is. The correction is
+        kept.
+        """
+        return self._calls.record(
+            "POST",
+            ("/v2/affiliates/destination-corrections/{correction_id}/dismiss", correction_id),
             **options,
         )
 

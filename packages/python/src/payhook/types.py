@@ -430,7 +430,7 @@ class AlertChannel(TypedDict):
 
 AlertFormat = Literal["webhook", "slack"]
 
-AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "schedule_skipped", "tax_forms_lapsing", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
+AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
 
 class AlertSettingsAlertsItem(TypedDict):
     kind: AlertKind
@@ -1505,6 +1505,10 @@ class CompletedPayout(TypedDict):
     """Lines (one per affiliate and currency) that were not listed and were released."""
 
 
+CorrectedField = Literal["account_holder", "routing_number", "account_number", "account_type"]
+
+CorrectionStatus = Literal["open", "outdated", "accepted", "dismissed"]
+
 class CreateAdjustmentBody(TypedDict):
     external_id: str
     """Your id, unique forever; must not begin with `payhook:`."""
@@ -1837,6 +1841,55 @@ class DeliverySums(TypedDict):
     """milliseconds, off by at most 9 %: 99 % of the attempts took at most this long."""
     answers: AnswerCounts
     """The responses of the receiver, by class."""
+
+
+DestinationChange = TypedDict(
+    "DestinationChange",
+    {
+        "field": "CorrectedField",
+        "from": Union[str, None],
+        "to": str,
+    },
+)
+
+class DestinationCorrectionDecidedBy(TypedDict):
+    """Who accepted or dismissed it."""
+
+    kind: ActorKind
+    """The kind."""
+    id: str
+    """The id of the record."""
+    name: str | None
+    """The name."""
+
+
+class DestinationCorrection(TypedDict):
+    id: str
+    """The id of the record."""
+    object: Literal["destination_correction"]
+    """The type of the record."""
+    affiliate_id: int
+    """The affiliate."""
+    name: str | None
+    """The name of the affiliate."""
+    payout_id: str
+    """The payout whose payment the bank corrected."""
+    currency: str | None
+    """Of the destination; null: the one for all currencies."""
+    code: str
+    """The change code of Nacha, C01 to C07."""
+    changes: list[DestinationChange]
+    """What the bank corrects."""
+    status: CorrectionStatus
+    """open: to be decided. outdated: the destination was replaced since, so it cannot be accepted."""
+    received_on: str
+    """When the bank sent it, YYYY-MM-DD."""
+    due_on: str
+    """When the change must be made: 6 banking days later, YYYY-MM-DD."""
+    decided_by: DestinationCorrectionDecidedBy | None
+    """Who accepted or dismissed it."""
+    decided_at: str | None
+    """When the decision was made; null while it is open."""
 
 
 DestinationType = Literal["paypal", "wise", "other", "sepa", "ach"]
@@ -3796,7 +3849,7 @@ class PayoutResultCounts(TypedDict):
     """Entries that are not our payments."""
 
 
-PayoutResultKind = Literal["camt.053", "camt.054", "pain.002", "verification", "paypal", "wise", "paid_list"]
+PayoutResultKind = Literal["camt.053", "camt.054", "pain.002", "verification", "nacha", "paypal", "wise", "paid_list"]
 
 class PayoutResultLine(TypedDict):
     affiliate_id: int
@@ -3884,6 +3937,10 @@ class PayoutResultProposal(TypedDict):
     """
     verifications: list[PayoutResultVerification]
     """The payees whose names the bank compared with their accounts: it says nothing about their payments."""
+    corrections: list[DestinationCorrection]
+    """What banks correct in where affiliates are paid, proposed until somebody accepts or dismisses it: it
+    says nothing about payments.
+    """
     outdated_revisions: list[int]
     """The revisions of the payout at which the answered files were made, if it has changed since."""
     uploaded_before: str | None
