@@ -43,7 +43,7 @@ export async function waitingForLocks({ query }: World): Promise<string[]> {
     await node.end();
     return rows;
   });
-  return (await Promise.all(onNodes)).flat().map(({ query: text }) => text);
+  return [waiting, ...(await Promise.all(onNodes))].flat().map(({ query: text }) => text);
 }
 
 /** Resolves when a number of statements in the database wait for a lock. */

@@ -107,11 +107,13 @@ async function makeSet(tx: Tx, of: Of, wanted: WantedFile): Promise<FileSet> {
   );
   return oneRow(
     tx,
-    sql`insert into payment_file_sets as s
-          (account_id, payout_id, format, currency, revision, choices, content, execution_date, code, replaces, is_current)
-        values (${of.account}, ${of.payout}, ${format}, ${currency}, ${revision}, ${toJson(choices)}, ${identity.content},
-          ${date}::date, ${codeOf(identity.content, date)}, ${current?.id ?? null}, false)
-        returning ${SET}`,
+    sql`with made as (
+          insert into payment_file_sets
+            (account_id, payout_id, format, currency, revision, choices, content, execution_date, code, replaces, is_current)
+          values (${of.account}, ${of.payout}, ${format}, ${currency}, ${revision}, ${toJson(choices)}, ${identity.content},
+            ${date}::date, ${codeOf(identity.content, date)}, ${current?.id ?? null}, false)
+          returning *)
+        select ${SET} from made s`,
   );
 }
 
@@ -146,11 +148,13 @@ async function makeFile(tx: Tx, of: Of, { id }: FileSet, wanted: WantedFile): Pr
       : await countNacha(tx, of.account, { ...originating, day: localTime.slice(0, 6) }, affiliates.length);
   return oneRow(
     tx,
-    sql`insert into payment_files as f
-          (account_id, payout_id, set_id, part, local_time, modifier, first_trace, originating_dfi)
-        values (${of.account}, ${of.payout}, ${id}, ${part}, ${localTime}, ${counted.modifier}::int, ${counted.first_trace}::int,
-          ${originating?.dfi ?? null})
-        returning ${FILE}`,
+    sql`with made as (
+          insert into payment_files
+            (account_id, payout_id, set_id, part, local_time, modifier, first_trace, originating_dfi)
+          values (${of.account}, ${of.payout}, ${id}, ${part}, ${localTime}, ${counted.modifier}::int, ${counted.first_trace}::int,
+            ${originating?.dfi ?? null})
+          returning *)
+        select ${FILE} from made f`,
   );
 }
 

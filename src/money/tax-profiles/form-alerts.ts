@@ -23,13 +23,16 @@ export async function notifyOfForms(tx: Tx, now: Sql = sql`now()`): Promise<numb
             select case when left_days <= 7 then 7 when left_days <= 30 then 30 when left_days <= 90 then 90 end as days) s
           where s.days is not null and b.told_forms is distinct from d.year || ' ' || s.days
           order by b.account_id limit ${SLICE_ROWS}::int
-          for no key update of b skip locked)
-        update payout_books b set told_forms = due.step
-        from due
-        where b.account_id = due.account_id
-        returning b.account_id as account, due.year || '-12-31' as ends, (
+          for no key update of b skip locked),
+        noted as (
+          update payout_books b set told_forms = due.step
+          from due
+          where b.account_id = due.account_id
+          returning due.account_id, due.year)
+        select n.account_id as account, n.year || '-12-31' as ends, (
           select count(*)::int from affiliate_tax_profiles x
-          where x.account_id = due.account_id and ${lapsesIn(sql`due.year`)}) as forms`,
+          where x.account_id = n.account_id and ${lapsesIn(sql`n.year`)}) as forms
+        from noted n`,
     'look_at_forms',
   );
   await notify(

@@ -35,7 +35,7 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
     await rows(
       tx,
       sql`insert into import_tax_profiles (account_id, import_id, affiliate_id, before)
-          select ${account}, ${importId}, n.affiliate_id, row_to_json(x)
+          select ${account}, ${importId}, n.affiliate_id, case when x.affiliate_id is not null then row_to_json(x) end
           from new_tax_profiles n
           left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = n.affiliate_id`,
     );

@@ -55,7 +55,9 @@ const requested = (wanted: readonly Wanted[]) => sql`
 async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, string>> {
   const found = await rows<{ place: bigint; id: string }>(
     tx,
-    sql`with requested as materialized (select *, ${newEventId(tx)} as id from ${requested(wanted)}),
+    // reads a table of the cell, so that the ids are made where `firstUncommitted` looks for them (db/citus)
+    sql`with requested as materialized (
+          select *, ${newEventId(tx)} as id from ${requested(wanted)} where (select true from accounts limit 1)),
         taken as (
           insert into event_keys (account_id, external_id, event_id, request_hash)
           select account_id, external_id, id, request_hash from requested order by 1, 2

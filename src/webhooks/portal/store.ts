@@ -117,10 +117,12 @@ export function markUsed(
 ): Promise<PortalRow | null> {
   return maybeRow(
     tx,
-    sql`update portal_links p
-        set used_at = now(), token_hash = ${token}, ends_at = now() + ${seconds}::int * interval '1 second'
-        where p.id = ${link} and p.hash = ${hash} and p.used_at is null and p.revoked_at is null and p.expires_at > now()
-        returning ${portalColumns}`,
+    sql`with used as (
+          update portal_links p
+          set used_at = now(), token_hash = ${token}, ends_at = now() + ${seconds}::int * interval '1 second'
+          where p.id = ${link} and p.hash = ${hash} and p.used_at is null and p.revoked_at is null and p.expires_at > now()
+          returning *)
+        select ${portalColumns} from used p`,
   );
 }
 
