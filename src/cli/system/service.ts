@@ -161,7 +161,8 @@ const STICKY = 0o1000;
 function refuseWritable(what: string, files: readonly string[]): void {
   const [first = ''] = files;
   for (const path of [...foldersAbove(first), ...files]) {
-    const entry = lstatSync(path);
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    if (entry === undefined) continue; // it was removed after the folder was read
     const isOpen = !entry.isSymbolicLink() && (entry.mode & WRITABLE_BY_OTHERS) !== 0;
     if (entry.uid === 0 && (!isOpen || (entry.mode & STICKY) !== 0)) continue;
     const who =
