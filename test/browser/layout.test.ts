@@ -165,6 +165,9 @@ inChromium('the screens', (chromium) => {
     await takeSession(visitor, world.url, browser.cookie() ?? '');
     await visit(question, /wants access/);
     await visit('/account/switch', 'Your accounts');
+    await visit('/docs', 'API reference');
+    await visit('/docs/affiliates', 'Affiliates');
+    await visit('/docs/events', 'Events');
     expectQuiet(visitor);
   });
 

@@ -10,7 +10,7 @@ export function eventTypesHtml(): string {
     const name = escapeHtml(type);
     return (
       `<li id="${name}"><p class="name"><code>${name}</code></p><p>${inline(EVENT_TYPES[type])}</p>` +
-      `<details><summary>Example of <code>${name}</code></summary><figure class="code"><pre tabindex="0" role="region" ` +
+      `<details><summary>Example of <code>${name}</code></summary><figure class="code"><pre tabindex="0" role="group" ` +
       `aria-label="Example of ${name}"><code>${jsonHtml(exampleEvent(type))}</code></pre></figure></details></li>`
     );
   });

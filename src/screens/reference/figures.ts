@@ -17,7 +17,7 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 export function figure(name: string, code: string, kind = ''): string {
   return (
     `<figure class="code ${kind}"><figcaption>${escapeHtml(name)}</figcaption>` +
-    `<pre tabindex="0" role="region" aria-label="${escapeHtml(name)}"><code>${code}</code></pre></figure>`
+    `<pre tabindex="0" role="group" aria-label="${escapeHtml(name)}"><code>${code}</code></pre></figure>`
   );
 }
 
@@ -67,7 +67,7 @@ function refusalFigures({ refusals }: Operation): string {
       if (example === null) return '';
       const name = nameOfAnswer(status);
       return (
-        `<details class="code wrap"><summary>${name}</summary><pre tabindex="0" role="region" aria-label="${name}">` +
+        `<details class="code wrap"><summary>${name}</summary><pre tabindex="0" role="group" aria-label="${name}">` +
         `<code>${answerCode({ status, ...example })}</code></pre></details>`
       );
     })
