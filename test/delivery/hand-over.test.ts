@@ -231,7 +231,7 @@ describe.concurrent('an event published in the process that delivers', () => {
       await client.query('commit; begin');
       await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
       // the waiting deliveries become due only now: between the two transactions a claim would have taken them
-      await client.query('select pg_sleep(1.1)');
+      await stage.world.query('update queue set due_at = now() where endpoint_id = $1', [endpoint.uuid]);
       await stage.publish();
       expect((await leasedBy(stage, endpoint)).map(({ worker }) => worker)).not.toContain(
         (await workersOf(stage))[0]?.number,
