@@ -119,10 +119,25 @@ export const tax = {
     residences: { us: 'United States', foreign: 'Elsewhere', unknown: 'Not known' },
     missingForms: { w9: 'W-9 missing', w8: 'W-8 missing' },
     noTaxId: 'None',
-    export: 'File for a filing service (CSV)',
+    export: 'File with tax ids',
     exportTitle: (year: number) => `Download the file for ${year}?`,
     exportLead: (people: number) =>
       `The file has the full tax ids of ${count(people, 'affiliate')}. The audit log records that you downloaded it.`,
+    format: 'Format',
+    formats: {
+      filing_service: 'CSV for a filing service',
+      iris: 'CSV in the columns of the IRS (IRIS)',
+      tin_matching: 'Text for the TIN matching of the IRS',
+    },
+    formatHints: {
+      filing_service: 'The fields of Form 1099-NEC as Avalara names them. Other services let you map them.',
+      iris: 'Compare the columns with the template of the year before you upload it. Add your telephone number.',
+      tin_matching: 'The IRS compares names and tax ids before you file.',
+    },
+    tinLead:
+      'The file has the full tax ids of everybody in the United States who was paid in the year. The audit log records that you downloaded it.',
+    state: (state: string, threshold: string, people: number) =>
+      `${state}: ${count(people, 'affiliate')} paid ${threshold} or more, from which you report to the state`,
     exportAction: 'Download with tax ids',
     notAllowed: roleCannot('tax_ids', 'download the file for a filing service, which has complete tax ids'),
     empty: {

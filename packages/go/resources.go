@@ -731,6 +731,8 @@ type ListUSTaxReportQuery struct {
 	// One of w9, w8.
 	MissingForm string
 	// One of true, false.
+	IsAboveStateThreshold *bool
+	// One of true, false.
 	IsReportable *bool
 }
 
@@ -744,6 +746,7 @@ func (query *ListUSTaxReportQuery) values() url.Values {
 		addString(values, "year", query.Year)
 		addString(values, "residence", query.Residence)
 		addString(values, "missing_form", query.MissingForm)
+		addBool(values, "is_above_state_threshold", query.IsAboveStateThreshold)
 		addBool(values, "is_reportable", query.IsReportable)
 	}
 	return values
@@ -753,12 +756,17 @@ func (query *ListUSTaxReportQuery) values() url.Values {
 type ExportUSTaxReportQuery struct {
 	// Four digits, from 2020; default this year.
 	Year string
+	// filing_service: CSV with the fields of Form 1099-NEC as Avalara names them; iris: CSV in the columns of the
+	// IRS’s template; tin_matching: text for the bulk TIN matching of the IRS, with everybody in the United States
+	// who has a tax id there.
+	Format USTaxFormat
 }
 
 func (query *ExportUSTaxReportQuery) values() url.Values {
 	values := url.Values{}
 	if query != nil {
 		addString(values, "year", query.Year)
+		addString(values, "format", string(query.Format))
 	}
 	return values
 }
@@ -2557,10 +2565,10 @@ func (resource *ReportsResource) AllUSTaxRows(ctx context.Context, query *ListUS
 	return all[USTaxRow](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/reports/us-tax/rows", query: query.values()}, "affiliate_id", options)
 }
 
-// ExportUSTax: Export the data of Form 1099-NEC for a filing service. A CSV file with whole tax ids: one row for
-// each affiliate in the United States who was paid the threshold or more by methods that you report. The columns
-// are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets you map
-// them. The download is recorded in the audit log.
+// ExportUSTax: Export the data of Form 1099-NEC for a filing service or the IRS. A file with whole tax ids. By
+// default one row for each affiliate in the United States who was paid the threshold or more by methods that you
+// report, and the columns are the fields of the form as Avalara (formerly Track1099) names them; a service with
+// other names lets you map them. The download is recorded in the audit log.
 func (resource *ReportsResource) ExportUSTax(ctx context.Context, query *ExportUSTaxReportQuery, options ...CallOption) (*Download, error) {
 	return resource.calls.download(ctx, request{method: "POST", path: "/v2/affiliates/reports/us-tax/export", query: query.values()}, options)
 }

@@ -38,6 +38,9 @@ type Account struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm PayoutFormRule `json:"payout_form"`
+	// Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to it,
+	// in place of the built-in table.
+	StateThresholds map[string]int64 `json:"state_thresholds"`
 	// The bank account that payouts are paid from (SEPA); null if unknown.
 	Debtor *Debtor `json:"debtor"`
 	// The bank account that payouts are paid from (ACH); null if unknown.
@@ -845,6 +848,9 @@ type ChangeAccountBody struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm *PayoutFormRule `json:"payout_form,omitzero"`
+	// Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to it,
+	// in place of the built-in table.
+	StateThresholds map[string]int64 `json:"state_thresholds,omitzero"`
 	// The bank account that payouts are paid from (SEPA); null if unknown.
 	Debtor Optional[ChangeAccountBodyDebtor] `json:"debtor,omitzero"`
 	// The bank account that payouts are paid from (ACH); null if unknown.
@@ -5608,6 +5614,16 @@ type UploadedFile struct {
 	Bytes int64 `json:"bytes"`
 }
 
+// USTaxFormat is a word of the API. A newer server may send others.
+type USTaxFormat string
+
+// The values of USTaxFormat.
+const (
+	USTaxFormatFilingService USTaxFormat = "filing_service"
+	USTaxFormatIris          USTaxFormat = "iris"
+	USTaxFormatTinMatching   USTaxFormat = "tin_matching"
+)
+
 // USTaxPayment is an object of the API.
 type USTaxPayment struct {
 	// How it was paid.
@@ -5654,6 +5670,8 @@ type USTaxReport struct {
 	MissingTaxIDCount int64 `json:"missing_tax_id_count"`
 	// Affiliates who were also paid in other currencies, which are not converted.
 	OtherCurrencyCount int64 `json:"other_currency_count"`
+	// The states with affiliates to report there; `state_thresholds` of the account replaces the built-in table.
+	States []USTaxState `json:"states"`
 	// What the report covers and what it leaves out.
 	Remark string `json:"remark"`
 }
@@ -5701,8 +5719,25 @@ type USTaxRow struct {
 	ProcessorAmount int64 `json:"processor_amount"`
 	// `reportable_amount` is the threshold or more.
 	IsAboveThreshold bool `json:"is_above_threshold"`
+	// In the United States: the `region` of the tax profile, in capitals.
+	State *string `json:"state"`
+	// cents: the sum from which the state is reported to; null: not at all, or the state is not known.
+	StateThresholdAmount *int64 `json:"state_threshold_amount"`
+	// `reportable_amount` is `state_threshold_amount` or more.
+	IsAboveStateThreshold bool `json:"is_above_state_threshold"`
 	// Every method and currency, in minor units; other currencies than USD are not converted.
 	Payments []USTaxPayment `json:"payments"`
+}
+
+// USTaxState is an object of the API.
+type USTaxState struct {
+	State string `json:"state"`
+	// cents: the sum from which the state is reported to.
+	ThresholdAmount int64 `json:"threshold_amount"`
+	// With that sum or more.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// cents: the sum paid to them.
+	Amount int64 `json:"amount"`
 }
 
 // UseVerifiedNameBody is an object of the API.

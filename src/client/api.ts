@@ -59,6 +59,11 @@ export interface Account {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form: PayoutFormRule;
+  /**
+   * cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to
+   * it, in place of the built-in table
+   */
+  readonly state_thresholds: Readonly<Record<string, number>>;
   /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor: Debtor | null;
   /** The bank account that payouts are paid from (ACH); null if unknown. */
@@ -669,6 +674,11 @@ export interface ChangeAccountBody {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form?: PayoutFormRule | undefined;
+  /**
+   * cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to
+   * it, in place of the built-in table
+   */
+  readonly state_thresholds?: Readonly<Record<string, number>> | undefined;
   /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor?:
     | {
@@ -5071,6 +5081,8 @@ export interface UploadedFile {
   readonly bytes: number;
 }
 
+export type UsTaxFormat = 'filing_service' | 'iris' | 'tin_matching';
+
 export interface UsTaxPayment {
   /** How it was paid. */
   readonly method: PaidMethod;
@@ -5112,6 +5124,8 @@ export interface UsTaxReport {
   readonly missing_tax_id_count: number;
   /** affiliates who were also paid in other currencies, which are not converted */
   readonly other_currency_count: number;
+  /** the states with affiliates to report there; `state_thresholds` of the account replaces the built-in table */
+  readonly states: readonly UsTaxState[];
   /** What the report covers and what it leaves out. */
   readonly remark: string;
 }
@@ -5152,8 +5166,24 @@ export interface UsTaxRow {
   readonly processor_amount: number;
   /** `reportable_amount` is the threshold or more */
   readonly is_above_threshold: boolean;
+  /** in the United States: the `region` of the tax profile, in capitals */
+  readonly state: string | null;
+  /** cents: the sum from which the state is reported to; null: not at all, or the state is not known */
+  readonly state_threshold_amount: number | null;
+  /** `reportable_amount` is `state_threshold_amount` or more */
+  readonly is_above_state_threshold: boolean;
   /** every method and currency, in minor units; other currencies than USD are not converted */
   readonly payments: readonly UsTaxPayment[];
+}
+
+export interface UsTaxState {
+  readonly state: string;
+  /** cents: the sum from which the state is reported to */
+  readonly threshold_amount: number;
+  /** with that sum or more */
+  readonly affiliate_count: number;
+  /** cents: the sum paid to them */
+  readonly amount: number;
 }
 
 export interface UseVerifiedNameBody {
@@ -5814,12 +5844,19 @@ export interface ListUsTaxReportQuery extends PageQuery {
   readonly year?: string | undefined;
   readonly residence?: 'us' | 'foreign' | 'unknown' | undefined;
   readonly missing_form?: 'w9' | 'w8' | undefined;
+  readonly is_above_state_threshold?: boolean | undefined;
   readonly is_reportable?: boolean | undefined;
 }
 
 export interface ExportUsTaxReportQuery {
   /** four digits, from 2020; default this year */
   readonly year?: string | undefined;
+  /**
+   * filing_service: CSV with the fields of Form 1099-NEC as Avalara names them; iris: CSV in the columns of the
+   * IRS’s template; tin_matching: text for the bulk TIN matching of the IRS, with everybody in the United States
+   * who has a tax id there
+   */
+  readonly format?: UsTaxFormat | undefined;
 }
 
 export interface GetAffiliateStatementQuery {
@@ -6812,10 +6849,10 @@ export interface Operations {
     readonly result: Page<UsTaxRow>;
   };
   /**
-   * Export the data of Form 1099-NEC for a filing service. A CSV file with whole tax ids: one row for each
-   * affiliate in the United States who was paid the threshold or more by methods that you report. The columns
-   * are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets you
-   * map them. The download is recorded in the audit log.
+   * Export the data of Form 1099-NEC for a filing service or the IRS. A file with whole tax ids. By default one
+   * row for each affiliate in the United States who was paid the threshold or more by methods that you report,
+   * and the columns are the fields of the form as Avalara (formerly Track1099) names them; a service with other
+   * names lets you map them. The download is recorded in the audit log.
    */
   readonly exportUsTaxReport: {
     readonly query?: ExportUsTaxReportQuery;

@@ -14,3 +14,35 @@ export const FIRST_YEAR = 2020;
 /** The threshold of a year in cents; of a later year than the last known, the last one; undefined before the form existed. */
 export const federalThreshold = (year: number): number | undefined =>
   FEDERAL.find(([since]) => since <= year)?.[1];
+
+/**
+ * The sums from which payers report to a state, in cents, where they differ from the federal one; null = there is no income tax, and
+ * nothing is reported. States change them every year, and many want a report only of what was withheld: an account can set its own.
+ * `source` says where the sum was read; no state was asked. Checked on 2026-11-27.
+ */
+const STATES: Readonly<Record<string, { readonly cents: number | null; readonly source: string }>> = {
+  ...Object.fromEntries(
+    ['AK', 'FL', 'NV', 'NH', 'SD', 'TN', 'TX', 'WA', 'WY'].map((state) => [
+      state,
+      { cents: null, source: 'no income tax on wages; waveapps.com and getthera.com for AK' },
+    ]),
+  ),
+  AL: { cents: 150_000, source: 'adamstaxforms.com' },
+  AR: { cents: 250_000, source: 'waveapps.com, ts1099.com' },
+  DC: { cents: 60_000, source: '1099kstatemap.us, of the instructions of the Office of Tax and Revenue' },
+  RI: { cents: 10_000, source: '1099kstatemap.us, of R.I. Gen. Laws 44-30-92' },
+};
+
+/** The thresholds of states that differ from the federal one of a year, in cents. */
+export const stateThresholds = (year: number): Readonly<Record<string, number | null>> =>
+  Object.fromEntries(
+    Object.entries(STATES).flatMap(([state, { cents }]) =>
+      cents === federalThreshold(year) ? [] : [[state, cents]],
+    ),
+  );
+
+/** The states, the District of Columbia and the territories with a postal code of the USPS. */
+export const US_STATES: readonly string[] =
+  'AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY AS GU MP PR VI'.split(
+    ' ',
+  );

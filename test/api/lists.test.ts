@@ -595,6 +595,10 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
       ['valid', (row) => row.form !== null && year(row) >= 0],
     ];
   }
+  if (name === 'is_above_state_threshold')
+    return ['true', 'false'].map(
+      (value): Case => [value, (row) => String(row.is_above_state_threshold) === value],
+    );
   const inside = INSIDE[name];
   if (inside) {
     const values = [...new Set(rows.map(inside))] as string[];

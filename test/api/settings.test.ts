@@ -99,6 +99,7 @@ describe('the account', () => {
       approval: 'none',
       destination_wait_hours: 0,
       payout_form: 'none',
+      state_thresholds: {},
       debtor: null,
       originator: null,
       tax_profile: null,

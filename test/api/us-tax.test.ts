@@ -191,6 +191,42 @@ test('the method is that of the destination a line was paid to, whatever is set 
   expect((await get()).other_currency_count).toBe(1);
 });
 
+test('each state has its threshold: the federal one, that of the table, or that of the account', async () => {
+  const of = async (region: string, amount: number) => {
+    const id = await paid(amount, 'other');
+    await sign(id, { form: W9, address: { ...SIGNED.address, region } });
+    return id;
+  };
+  const [ma, al, , tx] = [
+    await of('ma', 200_000),
+    await of('AL', 150_000),
+    await of('AR', 249_999),
+    await of('TX', 900_000),
+  ];
+  await of('CA', 100_000);
+  await payAt('2026-06-01T00:00:00Z');
+  const state = (name: string, threshold_amount: number, amount: number) => ({
+    ...{ state: name, threshold_amount, affiliate_count: 1, amount },
+  });
+  expect((await get()).states).toEqual([state('AL', 150_000, 150_000), state('MA', 200_000, 200_000)]);
+  const above = async () =>
+    (await rows('year=2026&is_above_state_threshold=true')).map((row) => row.affiliate_id);
+  expect(await above()).toEqual([ma, al]);
+  expect((await rows()).find((row) => row.affiliate_id === tx)).toMatchObject({
+    state: 'TX',
+    state_threshold_amount: null,
+  });
+  const set = (state_thresholds: object) => api.patch('/v2/account', { state_thresholds });
+  expect((await set({ ca: 60_000, AL: 200_000 })).body.state_thresholds).toEqual({ CA: 60_000, AL: 200_000 });
+  expect((await get()).states).toEqual([state('CA', 60_000, 100_000), state('MA', 200_000, 200_000)]);
+  for (const [wrong, ...words] of [
+    [{ CA: -1 }, 'state_thresholds'],
+    [{ XX: 1 }, 'state_thresholds', 'two letters'],
+    [{ CA: 1, ca: 2 }, 'state_thresholds', 'twice'],
+  ] as const)
+    expectRefusal(await nothingChanges(world, () => set(wrong)), 400, 'invalid_body', ...words);
+});
+
 describe('the export', () => {
   test('has whole tax ids of the reportable affiliates, and nobody else', async () => {
     const ada = await paid(250_000, 'other', { email: 'ada@example.com' });
@@ -213,6 +249,96 @@ describe('the export', () => {
     expect((await get()).missing_tax_id_count).toBe(1);
     for (const text of [JSON.stringify(await rows()), JSON.stringify(await get())])
       expect(text).not.toMatch(/536904399|912701234/);
+  });
+
+  test('for the IRS has the columns of its template, with the payer and the kind of each name', async () => {
+    await api.patch('/v2/account', {
+      tax_profile: {
+        ...{ legal_name: 'Shop Inc', country: 'US', tax_number: '12-3456789' },
+        address: { line1: '2 Market St', city: 'Austin', region: 'TX', postal_code: '73301' },
+      },
+    });
+    const ada = await paid(250_000, 'other');
+    await sign(ada, { tax_id: SSN, form: W9, legal_name: 'Ada King Lovelace' });
+    const inc = await paid(300_000, 'other');
+    await sign(inc, {
+      ...{ legal_type: 'business', legal_name: 'Ada Inc', form: W9 },
+      tax_id: { type: 'us_ein', number: '98-7654321' },
+      address: { ...SIGNED.address, postal_code: '02108-1234' },
+    });
+    await payAt('2026-06-01T00:00:00Z');
+    const answer = await api.post(`${REPORT}/export?year=2026&format=iris`);
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="1099-nec-iris-2026.csv"');
+    const [header = '', ...lines] = answer.text.trimEnd().split('\r\n');
+    const columns = header.replaceAll(/"[^"]*"/g, (cell) => cell.replaceAll(/[",]/g, '')).split(',');
+    expect(columns).toHaveLength(55);
+    const records = lines.map((line) =>
+      Object.fromEntries(line.split(',').map((cell, at) => [columns[at], cell])),
+    );
+    const payer = {
+      ...{
+        'Form Type': '1099-NEC',
+        'Tax Year': '2026',
+        'Payer TIN Type': 'EIN',
+        'Payer Taxpayer ID Number': '123456789',
+      },
+      ...{ 'Payer Business or Entity Name Line 1': 'Shop Inc', 'Payer State/Province/Territory': 'TX' },
+    };
+    expect(records).toMatchObject([
+      {
+        ...payer,
+        ...{
+          'Recipient TIN Type': 'SSN',
+          'Recipient Taxpayer ID Number': '536904399',
+          'Recipient Name Type': 'I',
+        },
+        ...{ 'Recipient First Name': 'Ada King', 'Recipient Last Name (Surname)': 'Lovelace' },
+        ...{ 'Form Account Number': String(ada), 'Box 1 - Nonemployee Compensation': '2500.00' },
+      },
+      {
+        ...payer,
+        ...{
+          'Recipient TIN Type': 'EIN',
+          'Recipient Taxpayer ID Number': '987654321',
+          'Recipient Name Type': 'B',
+        },
+        ...{
+          'Recipient Business or Entity Name Line 1': 'Ada Inc',
+          'Recipient ZIP/Postal Code': '021081234',
+        },
+      },
+    ]);
+  });
+
+  test('for TIN matching has everybody in the United States with a tax id, in the letters that the IRS takes', async () => {
+    const ada = await paid(100, 'other');
+    await sign(ada, {
+      tax_id: SSN,
+      form: W9,
+      legal_name: "Zoë O'Malley, & Sons-in-Law of the Old Country Roads",
+    });
+    const inc = await paid(300_000, 'other');
+    await sign(inc, {
+      legal_type: 'business',
+      legal_name: 'Ada Inc',
+      form: W9,
+      tax_id: { type: 'us_ein', number: '98-7654321' },
+    });
+    await sign(await paid(300_000, 'other'), { form: W9 });
+    await sign(await paid(300_000, 'other'), { tax_id: SSN, country: 'CA' });
+    await payAt('2026-06-01T00:00:00Z');
+    const answer = await api.post(`${REPORT}/export?year=2026&format=tin_matching`);
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="tin-matching-2026.txt"');
+    expect(answer.text).toBe(
+      `2;536904399;Zoe OMalley & Sons-in-Law of the Old Cou;${ada}\r\n1;987654321;Ada Inc;${inc}\r\n`,
+    );
+    expectRefusal(
+      await api.post(`${REPORT}/export?format=fire`),
+      400,
+      'invalid_query',
+      'format',
+      'tin_matching',
+    );
   });
 
   test('is in the audit log, and no stored response contains it', async () => {

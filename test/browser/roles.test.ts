@@ -40,7 +40,7 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Delete the endpoint': 'deleteWebhookEndpoint',
   Disable: 'changeWebhookEndpoint',
   Edit: 'changeAffiliate',
-  'File for a filing service (CSV)': 'exportUsTaxReport',
+  'File with tax ids': 'exportUsTaxReport',
   'Hold for review': 'holdCommission',
   'Import a file': 'createImport',
   'Invite somebody': 'createUser',

@@ -80,7 +80,7 @@ inChromium('the lists for US tax forms', (chromium) => {
   test('an owner downloads the file with whole tax ids after a confirmation that says so', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/reports/us-tax?year=2026' });
     const { page } = visitor;
-    await page.getByRole('button', { name: 'File for a filing service (CSV)' }).click();
+    await page.getByRole('button', { name: 'File with tax ids' }).click();
     const question = page.getByRole('dialog', { name: 'Download the file for 2026?' });
     await question.getByText('The file has the full tax ids of 1 affiliate.').waitFor();
     await expectAccessible(page);
@@ -103,7 +103,7 @@ inChromium('the lists for US tax forms', (chromium) => {
     const { page } = visitor;
     await page.getByText('Your role cannot download the file for a filing service').waitFor();
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor();
-    expect(await page.getByRole('button', { name: /File for a filing service/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /File with tax ids/ }).count()).toBe(0);
     expect(await page.content()).not.toContain('536904399');
     expectQuiet(visitor);
   });

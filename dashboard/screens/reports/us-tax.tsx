@@ -7,7 +7,7 @@ import { useRead } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
-import { Select } from '../../parts/field.tsx';
+import { optionsOf, Select, SelectField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -32,6 +32,7 @@ const VIEWS = {
   all: {},
 } as const;
 type View = keyof typeof VIEWS;
+const FORMATS = ['filing_service', 'iris', 'tin_matching'] as const;
 
 const usd = (amount: number) => money({ amount, currency: 'usd' });
 
@@ -113,6 +114,9 @@ function Sums({ report }: { report: UsTaxReport }) {
     ...(report.is_threshold_known ? [] : [texts.unknownThreshold(report.year, threshold)]),
     ...(withoutId === 0 ? [] : [texts.missingTaxId(withoutId)]),
     ...(others === 0 ? [] : [texts.otherCurrencies(others)]),
+    ...report.states.map(({ state, threshold_amount, affiliate_count }) =>
+      texts.state(state, usd(threshold_amount), affiliate_count),
+    ),
   ];
   return (
     <Card>
@@ -245,13 +249,14 @@ function Ways({ row: { payments } }: { row: UsTaxRow }) {
 }
 
 function Export({ report: { year, reportable }, onClose }: { report: UsTaxReport; onClose: () => void }) {
+  const [format, setFormat] = useState<(typeof FORMATS)[number]>('filing_service');
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const save = async () => {
     setBusy(true);
     setError(null);
     try {
-      saveFile(await download('exportUsTaxReport', { query: { year: String(year) } }));
+      saveFile(await download('exportUsTaxReport', { query: { year: String(year), format } }));
       onClose();
     } catch (refused) {
       setError(refused as Error);
@@ -268,7 +273,14 @@ function Export({ report: { year, reportable }, onClose }: { report: UsTaxReport
       onConfirm={() => void save()}
       onClose={onClose}
     >
-      <p>{texts.exportLead(reportable.affiliate_count)}</p>
+      <SelectField
+        label={texts.format}
+        hint={texts.formatHints[format]}
+        value={format}
+        options={optionsOf(FORMATS, texts.formats)}
+        onChange={setFormat}
+      />
+      <p>{format === 'tin_matching' ? texts.tinLead : texts.exportLead(reportable.affiliate_count)}</p>
     </Confirm>
   );
 }

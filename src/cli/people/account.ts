@@ -24,6 +24,7 @@ interface Settings {
   readonly endpointsPerOwner?: string;
   readonly approval?: 'none' | 'second_person';
   readonly destinationWait?: string;
+  readonly stateThresholds?: string;
   readonly payoutForm?: 'none' | 'at_threshold' | 'always';
   readonly debtor?: string;
   readonly originator?: string;
@@ -56,7 +57,7 @@ Examples:
   $ payhook account change --event-owner required --endpoints-per-owner 5
   $ payhook account change --approval second_person
   $ payhook account change --destination-wait 48
-  $ payhook account change --payout-form at_threshold
+  $ payhook account change --payout-form at_threshold --state-thresholds '{"CA": 60000}'
 `;
 
 /** `payhook account show|change`. */
@@ -103,6 +104,10 @@ export function addAccount(group: Command, cli: Cli): void {
         'always',
       ]),
     )
+    .option(
+      '--state-thresholds <json>',
+      'from which sum of a year you report to a state, in cents, as a JSON object; none = as built in',
+    )
     .option('--debtor <json>', 'the account that SEPA files pay from, as a JSON object; none removes it')
     .option('--originator <json>', 'the sender of NACHA files, as a JSON object; none removes it')
     .option('--tax-profile <json>', 'your company on invoices and reports, as a JSON object; none removes it')
@@ -146,6 +151,9 @@ function readSettings(settings: Settings): ChangeAccountBody {
     approval,
     destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
     payout_form: settings.payoutForm,
+    state_thresholds:
+      readObject<Given<'state_thresholds'>>('--state-thresholds', settings.stateThresholds) ??
+      (settings.stateThresholds === undefined ? undefined : {}),
     debtor: readObject<Given<'debtor'>>('--debtor', debtor),
     originator: readObject<Given<'originator'>>('--originator', originator),
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),

@@ -1,5 +1,10 @@
-import type { Command } from 'commander';
-import type { ListUsTaxReportQuery, UsTaxReport, UsTaxRow } from '../../client/client.ts';
+import { type Command, Option } from 'commander';
+import type {
+  ExportUsTaxReportQuery,
+  ListUsTaxReportQuery,
+  UsTaxReport,
+  UsTaxRow,
+} from '../../client/client.ts';
 import type { Cli } from '../command/cli.ts';
 import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
 import { describePage, withPages } from '../command/list-view.ts';
@@ -19,6 +24,7 @@ interface RowOptions extends ListOptions {
 
 interface ExportOptions extends OutputOptions {
   readonly year?: string;
+  readonly format?: ExportUsTaxReportQuery['format'];
 }
 
 const HELP = `
@@ -58,15 +64,18 @@ export function addUsTax(reports: Command, cli: Cli): void {
   withOutput(
     reports
       .command('us-tax-export')
-      .description('write a CSV file for a filing service for Form 1099-NEC, with full tax ids')
-      .option('--year <year>', 'such as 2026; default this year'),
+      .description('write a file for a filing service or the IRS for Form 1099-NEC, with full tax ids')
+      .option('--year <year>', 'such as 2026; default this year')
+      .addOption(
+        new Option('--format <format>', 'the file').choices(['filing_service', 'iris', 'tin_matching']),
+      ),
     '1099-nec-….csv',
   )
     .option('--json', 'print {file, bytes}')
     .addHelpText(
       'after',
       '\nThe download is recorded in the audit log. It needs an API key or an owner.\n\n' +
-        'Examples:\n  $ payhook reports us-tax-export --year 2026\n  $ payhook reports us-tax-export --year 2026 -o nec.csv\n',
+        'Examples:\n  $ payhook reports us-tax-export --year 2026\n  $ payhook reports us-tax-export --year 2026 --format iris\n  $ payhook reports us-tax-export --year 2026 --format tin_matching -o tins.txt\n',
     )
     .action((options: ExportOptions) => cli.run(() => save(cli, options)));
 }
@@ -89,6 +98,15 @@ function describe(report: UsTaxReport): string {
     ['Without W-9', count(report.missing_w9_count, 'affiliate')],
     ['Without W-8', count(report.missing_w8_count, 'affiliate')],
     ['Without tax id', `${report.missing_tax_id_count} of those to report`],
+    [
+      'States',
+      report.states
+        .map(
+          ({ state, affiliate_count, threshold_amount }) =>
+            `${state} ${affiliate_count} (from ${usd(threshold_amount)})`,
+        )
+        .join(', ') || 'none',
+    ],
     ['Other currencies', count(report.other_currency_count, 'affiliate')],
     ['Remark', report.remark],
   ]);
@@ -133,9 +151,9 @@ function rowTable(rows: readonly UsTaxRow[], { paint }: Terminal): string {
 
 async function save({ terminal, account }: Cli, options: ExportOptions): Promise<undefined> {
   checkOutput(options, terminal);
-  const { year } = options;
+  const { year, format } = options;
   const written = await withClient({ terminal, account }, (client) =>
-    saveReceived(terminal, options, () => client.reports.exportUsTax({ year })),
+    saveReceived(terminal, options, () => client.reports.exportUsTax({ year, format })),
   );
   if (written === null) return;
   terminal.result(written, () => `${written.file}\n`);

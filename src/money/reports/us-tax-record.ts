@@ -43,6 +43,18 @@ export const usTaxRow = strict(
     reportable_amount: usd('paid by methods that you report, less returns'),
     processor_amount: usd('paid by PayPal, which reports it itself (Form 1099-K), less returns'),
     is_above_threshold: Type.Boolean({ description: '`reportable_amount` is the threshold or more' }),
+    state: nullable(
+      Type.String({ description: 'in the United States: the `region` of the tax profile, in capitals' }),
+    ),
+    state_threshold_amount: nullable(
+      Type.Integer({
+        description:
+          'cents: the sum from which the state is reported to; null: not at all, or the state is not known',
+      }),
+    ),
+    is_above_state_threshold: Type.Boolean({
+      description: '`reportable_amount` is `state_threshold_amount` or more',
+    }),
     payments: Type.Array(
       strict(
         {
@@ -80,6 +92,9 @@ export const rowRecord = columnsOf(usTaxRow, {
   reportable_amount: 's.reportable_amount',
   processor_amount: 's.processor_amount',
   is_above_threshold: 's.is_above_threshold',
+  state: 's.state',
+  state_threshold_amount: 's.state_threshold_amount',
+  is_above_state_threshold: 's.is_above_state_threshold',
   payments: 's.payments',
 });
 
@@ -102,6 +117,21 @@ export const usTaxReport = strict(
     missing_w8_count: count('affiliates elsewhere without a W-8'),
     missing_tax_id_count: count('affiliates in the export without a US tax id'),
     other_currency_count: count('affiliates who were also paid in other currencies, which are not converted'),
+    states: Type.Array(
+      strict(
+        {
+          state: Type.String(),
+          threshold_amount: usd('the sum from which the state is reported to'),
+          affiliate_count: count('with that sum or more'),
+          amount: usd('the sum paid to them'),
+        },
+        { title: 'UsTaxState' },
+      ),
+      {
+        description:
+          'the states with affiliates to report there; `state_thresholds` of the account replaces the built-in table',
+      },
+    ),
     remark: Type.String(),
   },
   { title: 'UsTaxReport' },

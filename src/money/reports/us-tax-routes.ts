@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { file, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import { exportUsTaxReport, getUsTaxReport, listUsTaxReport } from './us-tax.ts';
+import { usTaxFormat } from './us-tax-files.ts';
 import { usTaxReport, usTaxRow } from './us-tax-record.ts';
 import { usTaxList } from './us-tax-store.ts';
 
@@ -49,18 +50,18 @@ export const reportExport = writeRoute({
   method: 'POST',
   path: `${path}/export`,
   needs: 'tax_ids',
-  summary: 'Export the data of Form 1099-NEC for a filing service',
+  summary: 'Export the data of Form 1099-NEC for a filing service or the IRS',
   description:
-    'A CSV file with whole tax ids: one row for each affiliate in the United States who was paid the threshold or more by methods that ' +
-    'you report. The columns are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets you ' +
-    'map them. The download is recorded in the audit log.',
-  query: ofYear,
+    'A file with whole tax ids. By default one row for each affiliate in the United States who was paid the threshold or more by methods that ' +
+    'you report, and the columns are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets ' +
+    'you map them. The download is recorded in the audit log.',
+  query: strict({ ...ofYear.properties, format: Type.Optional(usTaxFormat) }),
   secret: true,
   returns: { 200: 'text/csv' },
   handle: async ({ tx, account, env: { vault }, query }) => {
-    const { stream, name } = await exportUsTaxReport(tx, { account, vault }, query);
+    const { stream, name, contentType } = await exportUsTaxReport(tx, { account, vault }, query);
     return file(stream, {
-      'content-type': 'text/csv; charset=utf-8',
+      'content-type': contentType ?? 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${name}"`,
     });
   },

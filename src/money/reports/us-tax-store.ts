@@ -9,10 +9,11 @@ import {
 } from '../../contract/lists.ts';
 import { oneRow, type Reader, rows } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import type { Span } from '../../kernel/time.ts';
 import { movedBy } from '../ledger/paid-by-method.ts';
 import { lapsedBefore, VALID_UNTIL } from '../ledger/tax-forms.ts';
-import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxRow } from './us-tax-record.ts';
+import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxReport, type UsTaxRow } from './us-tax-record.ts';
 
 /** A year of an account, and the threshold for a form, in cents. */
 export interface UsTaxYear {
@@ -20,6 +21,8 @@ export interface UsTaxYear {
   readonly number: number;
   readonly span: Span;
   readonly threshold: number;
+  /** The thresholds of states in cents, where they differ; null = nothing is reported there. */
+  readonly states: Readonly<Record<string, number | null>>;
 }
 
 /** The CTEs up to `us_tax`: a row for each affiliate with payments or returns in the year. */
@@ -28,6 +31,7 @@ function usTaxRows(year: UsTaxYear): Sql {
     raw(
       `coalesce(sum(paid - returned) filter (where currency = 'usd' and method ${condition} 'paypal'), 0)::int8`,
     );
+  const states = JSON.stringify(year.states);
   return sql`moved as materialized (${movedBy(year.account, year.span)}),
     summed as (
       select affiliate_id, ${usdBy('<>')} as reportable_amount, ${usdBy('=')} as processor_amount,
@@ -51,8 +55,14 @@ function usTaxRows(year: UsTaxYear): Sql {
       select *, case when residence = 'us' and form is distinct from 'w9' then 'w9'
                      when residence = 'unknown' and is_above_threshold then 'w9'
                      when residence = 'foreign' and (form like 'w8%' and not is_lapsed) is not true then 'w8' end as missing_form,
-             residence = 'us' and is_above_threshold as is_reportable
-      from known)`;
+             residence = 'us' and is_above_threshold as is_reportable,
+             coalesce(reportable_amount >= state_threshold_amount, false) as is_above_state_threshold
+      from known
+      cross join lateral (
+        select case when residence = 'us' and address ->> 'region' is not null then upper(trim(address ->> 'region')) end as state) p
+      cross join lateral (
+        select case when ${states}::jsonb ? state then (${states}::jsonb ->> state)::int8
+                    when state is not null then ${year.threshold}::int8 end as state_threshold_amount) h)`;
 }
 
 /** The year does not filter rows: a row sums what moved in it. */
@@ -70,6 +80,10 @@ export const usTaxList: ListDefinition = {
     year,
     residence: oneOf(RESIDENCES, (residence) => sql`s.residence = ${residence}`),
     missing_form: oneOf(MISSING_FORMS, (form) => sql`s.missing_form = ${form}`),
+    is_above_state_threshold: oneOf(
+      ['true', 'false'],
+      (is) => sql`s.is_above_state_threshold = ${is}::boolean`,
+    ),
     is_reportable: oneOf(['true', 'false'], (is) => sql`s.is_reportable = ${is}::boolean`),
   },
 };
@@ -97,6 +111,7 @@ export interface UsTaxSums {
   readonly missing_w8_count: bigint;
   readonly missing_tax_id_count: bigint;
   readonly other_currency_count: bigint;
+  readonly states: Json<UsTaxReport['states']>;
 }
 
 export function readUsTaxSums(db: Reader, wanted: UsTaxYear): Promise<UsTaxSums> {
@@ -110,17 +125,22 @@ export function readUsTaxSums(db: Reader, wanted: UsTaxYear): Promise<UsTaxSums>
                count(*) filter (where missing_form = 'w8') as missing_w8_count,
                count(*) filter (where is_reportable and (number is not null and tax_id_type like 'us%') is not true)
                  as missing_tax_id_count,
-               count(*) filter (where has_others) as other_currency_count
+               count(*) filter (where has_others) as other_currency_count,
+               (select coalesce(json_agg(b order by b.state), '[]') from (
+                  select state, state_threshold_amount as threshold_amount, count(*) as affiliate_count,
+                         sum(reportable_amount)::int8 as amount
+                  from us_tax where is_above_state_threshold group by 1, 2) b)::text as states
         from us_tax`,
   );
 }
 
-/** An affiliate in the export. */
-export interface ReportableAffiliate {
+/** An affiliate in an export. */
+export interface ExportedAffiliate {
   readonly affiliate_id: bigint;
   readonly name: string | null;
   readonly email: string;
   readonly legal_name: string | null;
+  readonly legal_type: string | null;
   readonly country: string | null;
   /** JSON of a PostalAddress. */
   readonly address: string | null;
@@ -131,13 +151,20 @@ export interface ReportableAffiliate {
   readonly amount: string;
 }
 
-/** The affiliates in the export of a year. */
-export function readReportable(db: Reader, wanted: UsTaxYear): Promise<ReportableAffiliate[]> {
+/** Who is in an export: those to report, or everybody in the United States with a tax id of that country. */
+export type Exported = 'reportable' | 'with_us_tax_id';
+
+/** The affiliates in an export of a year. */
+export function readExported(db: Reader, wanted: UsTaxYear, who: Exported): Promise<ExportedAffiliate[]> {
+  const condition =
+    who === 'reportable'
+      ? sql`is_reportable`
+      : sql`residence = 'us' and tax_id_type like 'us%' and number is not null`;
   return rows(
     db,
     sql`with ${usTaxRows(wanted)}
-        select affiliate_id, name, email, legal_name, country, address::text as address, tax_id_type, profile_id, number,
-               decimal_text(reportable_amount, 'usd') as amount
-        from us_tax where is_reportable order by affiliate_id`,
+        select affiliate_id, name, email, legal_name, legal_type, country, address::text as address, tax_id_type, profile_id,
+               number, decimal_text(reportable_amount, 'usd') as amount
+        from us_tax where ${condition} order by affiliate_id`,
   );
 }

@@ -1,28 +1,21 @@
 import { Readable } from 'node:stream';
-import type { Address } from '../../contract/addresses.ts';
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
-import type { AccountVault, Vault } from '../../kernel/vault.ts';
+import type { Vault } from '../../kernel/vault.ts';
 import { dayOf } from '../../kernel/zones.ts';
-import { zoneOf } from '../../people/accounts/service.ts';
-import { FIRST_YEAR, federalThreshold, LAST_KNOWN } from '../../terms/us-thresholds.ts';
+import { getAccount, zoneOf } from '../../people/accounts/service.ts';
+import { FIRST_YEAR, federalThreshold, LAST_KNOWN, stateThresholds } from '../../terms/us-thresholds.ts';
 import type { CsvFile } from '../files/csv-export.ts';
-import { csvLine } from '../files/csv-line.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { openTaxId } from '../tax-profiles/sealed.ts';
 import { readPeriod } from './period.ts';
+import { US_TAX_FILES, type UsTaxFormat } from './us-tax-files.ts';
 import type { UsTaxReport, UsTaxRow } from './us-tax-record.ts';
-import {
-  listUsTax,
-  type ReportableAffiliate,
-  readReportable,
-  readUsTaxSums,
-  type UsTaxYear,
-} from './us-tax-store.ts';
+import { listUsTax, readExported, readUsTaxSums, type UsTaxYear } from './us-tax-store.ts';
 
 const REMARK =
   'A list, not advice: your tax adviser decides who must be reported, on which form, and what is withheld. Corporations are ' +
@@ -41,7 +34,9 @@ async function readYear(db: Reader, account: AccountId, text: string | undefined
   const threshold = federalThreshold(number);
   if (threshold === undefined)
     throw fail('invalid_query', `year must be ${FIRST_YEAR}, the first of Form 1099-NEC, or later`);
-  return { account, span, threshold, number, zone };
+  const own = fromJson(await getAccount(db, account)).state_thresholds;
+  const states = { ...stateThresholds(number), ...own };
+  return { account, span, threshold, states, number, zone };
 }
 
 /** The sums of a year. Throws `invalid_query`, `amount_too_large`. */
@@ -66,6 +61,7 @@ export async function getUsTaxReport(
     missing_w8_count: Number(sums.missing_w8_count),
     missing_tax_id_count: Number(sums.missing_tax_id_count),
     other_currency_count: Number(sums.other_currency_count),
+    states: fromJson(sums.states),
     remark: REMARK,
   });
 }
@@ -84,53 +80,26 @@ export async function listUsTaxReport(
   return page;
 }
 
-/** The columns of the export: the fields of a Form 1099-NEC as Avalara (formerly Track1099) names them. */
-const COLUMNS = [
-  ...[
-    'type',
-    'tax_year',
-    'reference_id',
-    'recipient_name',
-    'tin_type',
-    'recipient_tin',
-    'address',
-    'address2',
-    'city',
-  ],
-  ...['state', 'zip', 'country_code', 'email', 'nonemployee_compensation'],
-];
-const TIN_TYPES: Readonly<Record<string, string>> = { us_ssn: 'SSN', us_itin: 'ITIN', us_ein: 'EIN' };
-
 /**
- * The affiliates who were paid the threshold or more, with whole tax ids, for a filing service. Throws `invalid_query`.
+ * The affiliates of a year with whole tax ids, as a file for a filing service or for the IRS. Throws `invalid_query`.
  */
 export async function exportUsTaxReport(
   tx: Tx,
   { account, vault }: { account: AccountId; vault: Vault },
-  { year }: { year?: string },
+  { year, format = 'filing_service' }: { year?: string; format?: UsTaxFormat },
 ): Promise<CsvFile> {
   const wanted = await readYear(tx, account, year);
-  const found = await readReportable(tx, wanted);
-  const lines = [COLUMNS, ...found.map((each) => cellsOf(each, wanted.number, { account, vault }))].map(
-    csvLine,
-  );
-  return { stream: Readable.from(lines), name: `1099-nec-${wanted.number}.csv`, headers: {} };
-}
-
-function cellsOf(found: ReportableAffiliate, year: number, holder: AccountVault): string[] {
-  const address: Partial<Address> = found.address === null ? {} : JSON.parse(found.address);
-  const tinType = TIN_TYPES[found.tax_id_type ?? ''];
-  const tin = tinType ? openTaxId(holder, found) : null;
-  return [
-    ...['1099-NEC', String(year), String(found.affiliate_id), found.legal_name ?? found.name ?? ''],
-    ...[tin === null ? '' : (tinType ?? ''), tin ?? ''],
-    ...[
-      address.line1 ?? '',
-      address.line2 ?? '',
-      address.city ?? '',
-      address.region ?? '',
-      address.postal_code ?? '',
-    ],
-    ...[found.country ?? '', found.email, found.amount],
-  ];
+  const { name, select, lines, contentType } = US_TAX_FILES[format];
+  const payer = fromJson(await getAccount(tx, account)).tax_profile;
+  const found = (await readExported(tx, wanted, select)).map((each) => {
+    const type = each.tax_id_type?.startsWith('us') ? each.tax_id_type : null;
+    return { ...each, tin: type && openTaxId({ account, vault }, each), tinType: type };
+  });
+  const made = lines(found, { year: wanted.number, payer });
+  return {
+    stream: Readable.from(made),
+    name: `${name}-${wanted.number}.${contentType ? 'txt' : 'csv'}`,
+    ...(contentType ? { contentType } : {}),
+    headers: {},
+  };
 }

@@ -46,6 +46,11 @@ const payoutForm = Type.Enum([...PAYOUT_FORMS], {
     'reach the threshold of Form 1099-NEC, PayPal aside; always: everybody',
 });
 
+const stateThresholds = amounts(
+  'cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to it, in place of the ' +
+    'built-in table',
+);
+
 const eventOwner = Type.Enum(['optional', 'required'], {
   title: 'EventOwnerRule',
   description:
@@ -159,6 +164,7 @@ export const account = strict(
     approval,
     destination_wait_hours: destinationWait,
     payout_form: payoutForm,
+    state_thresholds: stateThresholds,
     debtor: nullable(debtor),
     originator: nullable(originator),
     tax_profile: nullable(taxProfile),
@@ -186,6 +192,7 @@ export const record = columnsOf(account, {
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
   payout_form: 'a.payout_form',
+  state_thresholds: 'a.state_thresholds',
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
   originator: `case when a.originator is not null
     then jsonb_build_object('person_entry_description', a.originator -> 'entry_description') || a.originator end`,
@@ -209,6 +216,7 @@ export const accountChange = strict({
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),
   payout_form: Type.Optional(payoutForm),
+  state_thresholds: Type.Optional(stateThresholds),
   debtor: Type.Optional(nullable(debtorInput)),
   originator: Type.Optional(nullable(originatorInput)),
   tax_profile: Type.Optional(nullable(taxProfileInput)),

@@ -10,6 +10,7 @@ import { nameWithoutAddress } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { masked } from '../../terms/tax-ids.ts';
+import { US_STATES } from '../../terms/us-thresholds.ts';
 import { createKey } from '../keys/service.ts';
 import { debtorFrom } from './debtor.ts';
 import { invoicingFrom } from './invoicing.ts';
@@ -128,6 +129,9 @@ export async function changeAccount(
       ...(input.paypal_payment_limit !== undefined
         ? { paypal_payment_limit: knownAmounts('paypal_payment_limit', input.paypal_payment_limit) }
         : {}),
+      ...(input.state_thresholds !== undefined
+        ? { state_thresholds: knownStates(input.state_thresholds) }
+        : {}),
       ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
       ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
       ...(input.originator ? { originator: originatorFrom(input.originator) } : {}),
@@ -147,6 +151,7 @@ export async function changeAccount(
       'approval',
       'destination_wait_hours',
       'payout_form',
+      'state_thresholds',
       'debtor',
       'originator',
       'tax_profile',
@@ -230,5 +235,21 @@ export function knownAmounts(
   if (new Set(entries.map(([code]) => code)).size < entries.length) {
     throw fail('invalid_body', `${field} names a currency twice`);
   }
+  return Object.fromEntries(entries);
+}
+
+/** Amounts by state, in capitals. Throws `invalid_body` for what is no state, or is named twice. */
+function knownStates(amounts: Readonly<Record<string, number>>): Record<string, number> {
+  const entries = Object.entries(amounts).map(
+    ([code, amount]) => [code.trim().toUpperCase(), amount] as const,
+  );
+  const wrong = entries.find(([code]) => !US_STATES.includes(code));
+  if (wrong)
+    throw fail(
+      'invalid_body',
+      `state_thresholds must name states by two letters such as CA, not ${clip(wrong[0])}`,
+    );
+  if (new Set(entries.map(([code]) => code)).size < entries.length)
+    throw fail('invalid_body', 'state_thresholds names a state twice');
   return Object.fromEntries(entries);
 }

@@ -729,6 +729,7 @@ class AsyncReports:
         year: str | None = None,
         residence: Literal["us", "foreign", "unknown"] | None = None,
         missing_form: Literal["w9", "w8"] | None = None,
+        is_above_state_threshold: bool | None = None,
         is_reportable: bool | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncListing[types.UsTaxRow]:
@@ -740,7 +741,7 @@ class AsyncReports:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/reports/us-tax/rows",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "year": year, "residence": residence, "missing_form": missing_form, "is_reportable": is_reportable},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "year": year, "residence": residence, "missing_form": missing_form, "is_above_state_threshold": is_above_state_threshold, "is_reportable": is_reportable},
             order="affiliate_id",
             **options,
         )
@@ -749,17 +750,19 @@ class AsyncReports:
         self,
         *,
         year: str | None = None,
+        format: types.UsTaxFormat | None = None,
         **options: Unpack[KeyedOptions],
     ) -> AsyncDownload:
-        """Export the data of Form 1099-NEC for a filing service. A CSV file with whole tax ids: one row
-        for each affiliate in the United States who was paid the threshold or more by methods that you
-        report. The columns are the fields of the form as Avalara (formerly Track1099) names them; a
-        service with other names lets you map them. The download is recorded in the audit log.
+        """Export the data of Form 1099-NEC for a filing service or the IRS. A file with whole tax ids. By
+        default one row for each affiliate in the United States who was paid the threshold or more by
+        methods that you report, and the columns are the fields of the form as Avalara (formerly
+        Track1099) names them; a service with other names lets you map them. The download is recorded in
+        the audit log.
         """
         return await self._calls.download(
             "POST",
             ("/v2/affiliates/reports/us-tax/export",),
-            query={"year": year},
+            query={"year": year, "format": format},
             **options,
         )
 

@@ -720,6 +720,7 @@ class Reports:
         year: str | None = None,
         residence: Literal["us", "foreign", "unknown"] | None = None,
         missing_form: Literal["w9", "w8"] | None = None,
+        is_above_state_threshold: bool | None = None,
         is_reportable: bool | None = None,
         **options: Unpack[CallOptions],
     ) -> Listing[types.UsTaxRow]:
@@ -731,21 +732,28 @@ class Reports:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/reports/us-tax/rows",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "year": year, "residence": residence, "missing_form": missing_form, "is_reportable": is_reportable},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "year": year, "residence": residence, "missing_form": missing_form, "is_above_state_threshold": is_above_state_threshold, "is_reportable": is_reportable},
             order="affiliate_id",
             **options,
         )
 
-    def export_us_tax(self, *, year: str | None = None, **options: Unpack[KeyedOptions]) -> Download:
-        """Export the data of Form 1099-NEC for a filing service. A CSV file with whole tax ids: one row
-        for each affiliate in the United States who was paid the threshold or more by methods that you
-        report. The columns are the fields of the form as Avalara (formerly Track1099) names them; a
-        service with other names lets you map them. The download is recorded in the audit log.
+    def export_us_tax(
+        self,
+        *,
+        year: str | None = None,
+        format: types.UsTaxFormat | None = None,
+        **options: Unpack[KeyedOptions],
+    ) -> Download:
+        """Export the data of Form 1099-NEC for a filing service or the IRS. A file with whole tax ids. By
+        default one row for each affiliate in the United States who was paid the threshold or more by
+        methods that you report, and the columns are the fields of the form as Avalara (formerly
+        Track1099) names them; a service with other names lets you map them. The download is recorded in
+        the audit log.
         """
         return self._calls.download(
             "POST",
             ("/v2/affiliates/reports/us-tax/export",),
-            query={"year": year},
+            query={"year": year, "format": format},
             **options,
         )
 

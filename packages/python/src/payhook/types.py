@@ -49,6 +49,10 @@ class Account(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
+    state_thresholds: dict[str, int]
+    """Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you
+    report to it, in place of the built-in table.
+    """
     debtor: Debtor | None
     """The bank account that payouts are paid from (SEPA); null if unknown."""
     originator: Originator | None
@@ -735,6 +739,10 @@ class ChangeAccountBody(TypedDict):
     payout_form: NotRequired[PayoutFormRule]
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
+    """
+    state_thresholds: NotRequired[dict[str, int]]
+    """Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you
+    report to it, in place of the built-in table.
     """
     debtor: NotRequired[ChangeAccountBodyDebtor | None]
     """The bank account that payouts are paid from (SEPA); null if unknown."""
@@ -4984,6 +4992,8 @@ class UploadedFile(TypedDict):
     """The size in bytes."""
 
 
+UsTaxFormat = Literal["filing_service", "iris", "tin_matching"]
+
 class UsTaxPayment(TypedDict):
     method: PaidMethod
     """How it was paid."""
@@ -5029,6 +5039,10 @@ class UsTaxReport(TypedDict):
     """Affiliates in the export without a US tax id."""
     other_currency_count: int
     """Affiliates who were also paid in other currencies, which are not converted."""
+    states: list[UsTaxState]
+    """The states with affiliates to report there; `state_thresholds` of the account replaces the built-in
+    table.
+    """
     remark: str
     """What the report covers and what it leaves out."""
 
@@ -5068,8 +5082,24 @@ class UsTaxRow(TypedDict):
     """cents: paid by PayPal, which reports it itself (Form 1099-K), less returns."""
     is_above_threshold: bool
     """`reportable_amount` is the threshold or more."""
+    state: str | None
+    """In the United States: the `region` of the tax profile, in capitals."""
+    state_threshold_amount: int | None
+    """cents: the sum from which the state is reported to; null: not at all, or the state is not known."""
+    is_above_state_threshold: bool
+    """`reportable_amount` is `state_threshold_amount` or more."""
     payments: list[UsTaxPayment]
     """Every method and currency, in minor units; other currencies than USD are not converted."""
+
+
+class UsTaxState(TypedDict):
+    state: str
+    threshold_amount: int
+    """cents: the sum from which the state is reported to."""
+    affiliate_count: int
+    """With that sum or more."""
+    amount: int
+    """cents: the sum paid to them."""
 
 
 class UseVerifiedNameBody(TypedDict):
