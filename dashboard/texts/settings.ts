@@ -86,6 +86,10 @@ export const settings = {
       at_threshold: 'From the threshold on, a W-9 or W-8 is needed',
       always: 'Everybody needs a W-9 or W-8',
     },
+    states: 'Reports to states',
+    statesHint:
+      'From which sum of a year you report an affiliate to a state, if it differs from the built-in table: one state a line, such as CA 600 or OH none.',
+    badStates: 'Write each state once, as two letters and an amount in US dollars or none, such as CA 600.',
     debtor: 'Bank account for SEPA files',
     debtorHint: 'SEPA files pay from this account. Without it there are no SEPA files.',
     debtorName: 'Account holder',

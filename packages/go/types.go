@@ -38,9 +38,9 @@ type Account struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm PayoutFormRule `json:"payout_form"`
-	// Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to it,
-	// in place of the built-in table.
-	StateThresholds map[string]int64 `json:"state_thresholds"`
+	// Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
+	// report to it, in place of the built-in table; null: you report nothing.
+	StateThresholds map[string]*int64 `json:"state_thresholds"`
 	// The bank account that payouts are paid from (SEPA); null if unknown.
 	Debtor *Debtor `json:"debtor"`
 	// The bank account that payouts are paid from (ACH); null if unknown.
@@ -848,9 +848,9 @@ type ChangeAccountBody struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm *PayoutFormRule `json:"payout_form,omitzero"`
-	// Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to it,
-	// in place of the built-in table.
-	StateThresholds map[string]int64 `json:"state_thresholds,omitzero"`
+	// Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
+	// report to it, in place of the built-in table; null: you report nothing.
+	StateThresholds map[string]*int64 `json:"state_thresholds,omitzero"`
 	// The bank account that payouts are paid from (SEPA); null if unknown.
 	Debtor Optional[ChangeAccountBodyDebtor] `json:"debtor,omitzero"`
 	// The bank account that payouts are paid from (ACH); null if unknown.
@@ -5719,11 +5719,11 @@ type USTaxRow struct {
 	ProcessorAmount int64 `json:"processor_amount"`
 	// `reportable_amount` is the threshold or more.
 	IsAboveThreshold bool `json:"is_above_threshold"`
-	// In the United States: the `region` of the tax profile, in capitals.
+	// The `region` of a tax profile in the United States, if it has the two letters of a state, in capitals.
 	State *string `json:"state"`
 	// cents: the sum from which the state is reported to; null: not at all, or the state is not known.
 	StateThresholdAmount *int64 `json:"state_threshold_amount"`
-	// `reportable_amount` is `state_threshold_amount` or more.
+	// `reportable_amount` is above zero, and `state_threshold_amount` or more.
 	IsAboveStateThreshold bool `json:"is_above_state_threshold"`
 	// Every method and currency, in minor units; other currencies than USD are not converted.
 	Payments []USTaxPayment `json:"payments"`
@@ -5731,6 +5731,7 @@ type USTaxRow struct {
 
 // USTaxState is an object of the API.
 type USTaxState struct {
+	// The two letters of the state.
 	State string `json:"state"`
 	// cents: the sum from which the state is reported to.
 	ThresholdAmount int64 `json:"threshold_amount"`

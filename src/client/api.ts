@@ -60,10 +60,10 @@ export interface Account {
    */
   readonly payout_form: PayoutFormRule;
   /**
-   * cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to
-   * it, in place of the built-in table
+   * cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
+   * report to it, in place of the built-in table; null: you report nothing
    */
-  readonly state_thresholds: Readonly<Record<string, number>>;
+  readonly state_thresholds: Readonly<Record<string, number | null>>;
   /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor: Debtor | null;
   /** The bank account that payouts are paid from (ACH); null if unknown. */
@@ -675,10 +675,10 @@ export interface ChangeAccountBody {
    */
   readonly payout_form?: PayoutFormRule | undefined;
   /**
-   * cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to
-   * it, in place of the built-in table
+   * cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
+   * report to it, in place of the built-in table; null: you report nothing
    */
-  readonly state_thresholds?: Readonly<Record<string, number>> | undefined;
+  readonly state_thresholds?: Readonly<Record<string, number | null>> | undefined;
   /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor?:
     | {
@@ -5166,17 +5166,18 @@ export interface UsTaxRow {
   readonly processor_amount: number;
   /** `reportable_amount` is the threshold or more */
   readonly is_above_threshold: boolean;
-  /** in the United States: the `region` of the tax profile, in capitals */
+  /** the `region` of a tax profile in the United States, if it has the two letters of a state, in capitals */
   readonly state: string | null;
   /** cents: the sum from which the state is reported to; null: not at all, or the state is not known */
   readonly state_threshold_amount: number | null;
-  /** `reportable_amount` is `state_threshold_amount` or more */
+  /** `reportable_amount` is above zero, and `state_threshold_amount` or more */
   readonly is_above_state_threshold: boolean;
   /** every method and currency, in minor units; other currencies than USD are not converted */
   readonly payments: readonly UsTaxPayment[];
 }
 
 export interface UsTaxState {
+  /** the two letters of the state */
   readonly state: string;
   /** cents: the sum from which the state is reported to */
   readonly threshold_amount: number;

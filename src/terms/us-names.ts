@@ -6,4 +6,5 @@ export const irsName = (name: string): string =>
     .replace(/[^A-Za-z0-9&\- ]/g, '')
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, 40);
+    .slice(0, 40)
+    .trimEnd();

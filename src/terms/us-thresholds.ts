@@ -16,21 +16,27 @@ export const federalThreshold = (year: number): number | undefined =>
   FEDERAL.find(([since]) => since <= year)?.[1];
 
 /**
- * The sums from which payers report to a state, in cents, where they differ from the federal one; null = there is no income tax, and
- * nothing is reported. States change them every year, and many want a report only of what was withheld: an account can set its own.
- * `source` says where the sum was read; no state was asked. Checked on 2026-11-27.
+ * The sums from which payers report compensation to a state, in cents, where they differ from the federal one; null = nothing is
+ * reported, unless the state's own tax was withheld. States change them every year, and many want a report only of what was withheld:
+ * an account can set its own. `source` says where the sum was read: the text of a law, or two publishers that agree. Rhode Island is
+ * left out because its sources contradict each other. Checked on 2026-11-27.
  */
 const STATES: Readonly<Record<string, { readonly cents: number | null; readonly source: string }>> = {
   ...Object.fromEntries(
     ['AK', 'FL', 'NV', 'NH', 'SD', 'TN', 'TX', 'WA', 'WY'].map((state) => [
       state,
-      { cents: null, source: 'no income tax on wages; waveapps.com and getthera.com for AK' },
+      { cents: null, source: 'no income tax on wages; taxbandits.com, waveapps.com for AK' },
     ]),
   ),
-  AL: { cents: 150_000, source: 'adamstaxforms.com' },
-  AR: { cents: 250_000, source: 'waveapps.com, ts1099.com' },
-  DC: { cents: 60_000, source: '1099kstatemap.us, of the instructions of the Office of Tax and Revenue' },
-  RI: { cents: 10_000, source: '1099kstatemap.us, of R.I. Gen. Laws 44-30-92' },
+  AL: { cents: 150_000, source: 'Ala. Admin. Code 810-3-26-.01; taxbandits.com, sovos.com' },
+  AR: { cents: 250_000, source: 'taxbandits.com, airwallex.com, ts1099.com' },
+  DC: { cents: 60_000, source: 'taxbandits.com, 1099kstatemap.us' },
+  IL: {
+    cents: null,
+    source: 'Publication 110 of the Illinois Department of Revenue, in boomtax.com; getthera.com',
+  },
+  MO: { cents: 120_000, source: 'Mo. Rev. Stat. 143.591; boomtax.com' },
+  NY: { cents: null, source: 'legalclarity.org, taxbandits.com' },
 };
 
 /** The thresholds of states that differ from the federal one of a year, in cents. */

@@ -192,9 +192,9 @@ test('the method is that of the destination a line was paid to, whatever is set 
 });
 
 test('each state has its threshold: the federal one, that of the table, or that of the account', async () => {
-  const of = async (region: string, amount: number) => {
-    const id = await paid(amount, 'other');
-    await sign(id, { form: W9, address: { ...SIGNED.address, region } });
+  const of = async (region: string, amount: number, { method = 'other', country = 'US' } = {}) => {
+    const id = await paid(amount, method);
+    await sign(id, { form: W9, country, address: { ...SIGNED.address, region } });
     return id;
   };
   const [ma, al, , tx] = [
@@ -204,6 +204,8 @@ test('each state has its threshold: the federal one, that of the table, or that 
     await of('TX', 900_000),
   ];
   await of('CA', 100_000);
+  await of('CA', 500_000, { method: 'paypal' });
+  const unknown = [await of('California', 900_000), await of('DE', 900_000, { country: 'DE' })];
   await payAt('2026-06-01T00:00:00Z');
   const state = (name: string, threshold_amount: number, amount: number) => ({
     ...{ state: name, threshold_amount, affiliate_count: 1, amount },
@@ -216,11 +218,22 @@ test('each state has its threshold: the federal one, that of the table, or that 
     state: 'TX',
     state_threshold_amount: null,
   });
+  for (const id of unknown)
+    expect((await rows()).find((row) => row.affiliate_id === id)).toMatchObject({
+      ...{ residence: 'us', is_above_threshold: true },
+      ...{ state: null, state_threshold_amount: null, is_above_state_threshold: false },
+    });
   const set = (state_thresholds: object) => api.patch('/v2/account', { state_thresholds });
   expect((await set({ ca: 60_000, AL: 200_000 })).body.state_thresholds).toEqual({ CA: 60_000, AL: 200_000 });
   expect((await get()).states).toEqual([state('CA', 60_000, 100_000), state('MA', 200_000, 200_000)]);
+  expect((await set({ CA: 0, MA: null, AL: null })).body.state_thresholds).toEqual({
+    ...{ CA: 0, MA: null, AL: null },
+  });
+  expect((await get()).states).toEqual([state('CA', 0, 100_000)]);
   for (const [wrong, ...words] of [
     [{ CA: -1 }, 'state_thresholds'],
+    [{ CA: '600' }, 'state_thresholds'],
+    [{ CA: 1e300 }, 'state_thresholds'],
     [{ XX: 1 }, 'state_thresholds', 'two letters'],
     [{ CA: 1, ca: 2 }, 'state_thresholds', 'twice'],
   ] as const)

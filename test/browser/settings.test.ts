@@ -19,10 +19,20 @@ inChromium('the settings', (chromium) => {
     await minimums.getByText('Enter an amount in JPY').waitFor();
     await expectAccessible(page);
     await minimums.getByLabel('Amount').last().fill('5000');
+    const states = page.getByLabel('Reports to states');
+    for (const wrong of ['CA', 'CA 600,00', 'CA 600 now', 'CA 1\nca none']) {
+      await states.fill(wrong);
+      await page.getByText('Write each state once').waitFor();
+    }
+    await states.fill('CA 600.50\n\noh none');
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('Settings saved').waitFor();
     const { body } = await world.api.get('/v2/account');
-    expect(body).toMatchObject({ hold_days: 14, minimum_payout: { jpy: 5000 } });
+    expect(body).toMatchObject({
+      ...{ hold_days: 14, minimum_payout: { jpy: 5000 }, state_thresholds: { CA: 60_050, OH: null } },
+    });
+    await page.reload();
+    await expect.poll(() => states.inputValue()).toBe('CA 600.50\nOH none');
     expectQuiet(ada);
   });
 

@@ -83,6 +83,10 @@ test('forms that lapse this year are listed with their last day', async () => {
   ]);
   expect(await run('affiliates', 'forms', 'list', '--lapsed', '--lapsing')).toMatchObject({ code: 2 });
   expect(await runText('account', 'change', '--payout-form', 'always')).toContain('always');
+  expect(await runText('account', 'change', '--state-thresholds', '{"CA": 60000, "OH": null}')).toMatch(
+    /Reports to states +CA from 600\.00 USD, OH none/,
+  );
+  expect(await runText('account', 'change', '--state-thresholds', 'none')).toContain('by the built-in table');
   await makeCommission(api, id, { amount: 500, currency: 'usd' });
   expect(await runText('payouts', 'preview')).toMatch(/form expired +a valid W-9 or W-8 is recorded/);
 });

@@ -16,6 +16,7 @@ import { DebtorFields, debtorFrom, typedDebtor } from './debtor.tsx';
 import { Settings } from './frame.tsx';
 import { InvoicingFields, invoicingFrom, isInvoicingGood, typedInvoicing } from './invoicing.tsx';
 import { OriginatorFields, originatorFrom, typedOriginator } from './originator.tsx';
+import { StatesField, statesFrom, typedStates } from './states.tsx';
 import { TaxFields, taxFrom, typedTax } from './tax.tsx';
 
 const texts = settings.account;
@@ -60,6 +61,7 @@ function AccountForm({ account }: { account: Account }) {
   const [approval, setApproval] = useState(account.approval);
   const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [payoutForm, setPayoutForm] = useState(account.payout_form);
+  const [states, setStates] = useState(() => typedStates(account));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [eventOwner, setEventOwner] = useState(account.event_owner);
   const [most, setMost] = useState(String(account.endpoints_per_owner ?? ''));
@@ -67,13 +69,14 @@ function AccountForm({ account }: { account: Account }) {
   const [originator, setOriginator] = useState(() => typedOriginator(account));
   const [tax, setTax] = useState(() => typedTax(account));
   const [invoicing, setInvoicing] = useState(() => typedInvoicing(account));
-  const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
+  const [minimumPayout, paymentLimit, thresholds] = [minorOf(minimums), minorOf(limits), statesFrom(states)];
   const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
   const isMostGood = /^([1-9]\d{0,4})?$/.test(most);
   const isHoldGood = /^\d{1,4}$/.test(hold);
   const isGood =
     minimumPayout !== null &&
     paymentLimit !== null &&
+    thresholds !== null &&
     [isHoldGood, isWaitGood, isMostGood, isInvoicingGood(invoicing)].every(Boolean);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
   const save = (event: FormEvent) => {
@@ -89,6 +92,7 @@ function AccountForm({ account }: { account: Account }) {
       approval,
       destination_wait_hours: Number(wait),
       payout_form: payoutForm,
+      state_thresholds: thresholds,
       debtor: debtorFrom(debtor),
       originator: originatorFrom(account, originator),
       tax_profile: taxFrom(tax),
@@ -155,6 +159,7 @@ function AccountForm({ account }: { account: Account }) {
             options={optionsOf(['none', 'at_threshold', 'always'], texts.payoutForms)}
             onChange={setPayoutForm}
           />
+          <StatesField typed={states} onChange={setStates} />
         </Card>
         <DebtorFields typed={debtor} onChange={setDebtor} />
         <OriginatorFields typed={originator} onChange={setOriginator} />

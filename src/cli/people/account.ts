@@ -7,7 +7,7 @@ import { readJsonOption } from '../command/json-option.ts';
 import { readDestinationWait, readHoldDays, readInteger } from '../command/numbers.ts';
 import { withClient } from '../command/session.ts';
 import { factLines } from '../terminal/facts.ts';
-import { count } from '../terminal/money.ts';
+import { count, decimal } from '../terminal/money.ts';
 import { printable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
@@ -106,7 +106,7 @@ export function addAccount(group: Command, cli: Cli): void {
     )
     .option(
       '--state-thresholds <json>',
-      'from which sum of a year you report to a state, in cents, as a JSON object; none = as built in',
+      'from which sum of a year you report to a state, in cents, as a JSON object (null: not at all); none = as built in',
     )
     .option('--debtor <json>', 'the account that SEPA files pay from, as a JSON object; none removes it')
     .option('--originator <json>', 'the sender of NACHA files, as a JSON object; none removes it')
@@ -181,6 +181,14 @@ const FORM_RULES: Readonly<Record<Account['payout_form'], string>> = {
   always: 'always',
 };
 
+const describeStates = (thresholds: Account['state_thresholds']): string =>
+  Object.entries(thresholds)
+    .map(
+      ([state, cents]) =>
+        `${state} ${cents === null ? 'none' : `from ${decimal({ amount: cents, currency: 'usd' })} USD`}`,
+    )
+    .join(', ') || 'by the built-in table';
+
 function describe(account: Account, { paint }: Terminal): string {
   const facts = factLines([
     ['Currency', account.default_currency.toUpperCase()],
@@ -199,6 +207,7 @@ function describe(account: Account, { paint }: Terminal): string {
         : `paid after ${count(account.destination_wait_hours, 'hour')}`,
     ],
     ['Tax form to be paid', FORM_RULES[account.payout_form]],
+    ['Reports to states', describeStates(account.state_thresholds)],
     [
       'SEPA debtor',
       account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,

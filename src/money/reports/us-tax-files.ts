@@ -166,7 +166,7 @@ function irisCells(row: Row, { year, payer }: Context): string[] {
 
 /**
  * A line of the bulk TIN matching of the IRS: type (1 EIN, 2 SSN or ITIN), number, name, and the affiliate as the account number
- * (IRS Publication 2108-A, as several filing services describe it). Checked on 2026-11-27.
+ * (IRS Publication 2108-A, as w9manager.com and tincomply.com describe it; 1099fire.com swaps 1 and 2). Checked on 2026-11-27.
  */
 const tinLine = (row: Row): string =>
   `${[row.tinType === 'us_ein' ? '1' : '2', row.tin, irsName(nameOf(row)), row.affiliate_id].join(';')}\r\n`;

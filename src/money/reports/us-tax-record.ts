@@ -44,7 +44,10 @@ export const usTaxRow = strict(
     processor_amount: usd('paid by PayPal, which reports it itself (Form 1099-K), less returns'),
     is_above_threshold: Type.Boolean({ description: '`reportable_amount` is the threshold or more' }),
     state: nullable(
-      Type.String({ description: 'in the United States: the `region` of the tax profile, in capitals' }),
+      Type.String({
+        description:
+          'the `region` of a tax profile in the United States, if it has the two letters of a state, in capitals',
+      }),
     ),
     state_threshold_amount: nullable(
       Type.Integer({
@@ -53,7 +56,7 @@ export const usTaxRow = strict(
       }),
     ),
     is_above_state_threshold: Type.Boolean({
-      description: '`reportable_amount` is `state_threshold_amount` or more',
+      description: '`reportable_amount` is above zero, and `state_threshold_amount` or more',
     }),
     payments: Type.Array(
       strict(
@@ -120,7 +123,7 @@ export const usTaxReport = strict(
     states: Type.Array(
       strict(
         {
-          state: Type.String(),
+          state: Type.String({ description: 'the two letters of the state' }),
           threshold_amount: usd('the sum from which the state is reported to'),
           affiliate_count: count('with that sum or more'),
           amount: usd('the sum paid to them'),

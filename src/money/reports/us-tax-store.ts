@@ -11,6 +11,7 @@ import { oneRow, type Reader, rows } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Span } from '../../kernel/time.ts';
+import { US_STATES } from '../../terms/us-thresholds.ts';
 import { movedBy } from '../ledger/paid-by-method.ts';
 import { lapsedBefore, VALID_UNTIL } from '../ledger/tax-forms.ts';
 import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxReport, type UsTaxRow } from './us-tax-record.ts';
@@ -56,10 +57,12 @@ function usTaxRows(year: UsTaxYear): Sql {
                      when residence = 'unknown' and is_above_threshold then 'w9'
                      when residence = 'foreign' and (form like 'w8%' and not is_lapsed) is not true then 'w8' end as missing_form,
              residence = 'us' and is_above_threshold as is_reportable,
-             coalesce(reportable_amount >= state_threshold_amount, false) as is_above_state_threshold
+             coalesce(reportable_amount > 0 and reportable_amount >= state_threshold_amount, false) as is_above_state_threshold
       from known
       cross join lateral (
-        select case when residence = 'us' and address ->> 'region' is not null then upper(trim(address ->> 'region')) end as state) p
+        select nullif(upper(trim(address ->> 'region')), '') as region) r
+      cross join lateral (
+        select case when residence = 'us' and country = 'US' and region = any (${US_STATES}::text[]) then region end as state) p
       cross join lateral (
         select case when ${states}::jsonb ? state then (${states}::jsonb ->> state)::int8
                     when state is not null then ${year.threshold}::int8 end as state_threshold_amount) h)`;

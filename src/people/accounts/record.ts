@@ -11,6 +11,7 @@ import {
   text,
   timestamp,
 } from '../../contract/schemas.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { invoicing, invoicingInput } from './invoicing.ts';
 import { MASKED, originator, originatorInput, type StoredOriginator } from './originator.ts';
 
@@ -46,9 +47,14 @@ const payoutForm = Type.Enum([...PAYOUT_FORMS], {
     'reach the threshold of Form 1099-NEC, PayPal aside; always: everybody',
 });
 
-const stateThresholds = amounts(
-  'cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you report to it, in place of the ' +
-    'built-in table',
+const stateThresholds = Type.Record(
+  Type.String(),
+  nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT })),
+  {
+    description:
+      'cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you report to it, in ' +
+      'place of the built-in table; null: you report nothing',
+  },
 );
 
 const eventOwner = Type.Enum(['optional', 'required'], {

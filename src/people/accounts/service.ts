@@ -239,7 +239,7 @@ export function knownAmounts(
 }
 
 /** Amounts by state, in capitals. Throws `invalid_body` for what is no state, or is named twice. */
-function knownStates(amounts: Readonly<Record<string, number>>): Record<string, number> {
+function knownStates(amounts: Readonly<Record<string, number | null>>): Record<string, number | null> {
   const entries = Object.entries(amounts).map(
     ([code, amount]) => [code.trim().toUpperCase(), amount] as const,
   );

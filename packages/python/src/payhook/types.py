@@ -49,9 +49,9 @@ class Account(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
-    state_thresholds: dict[str, int]
-    """Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you
-    report to it, in place of the built-in table.
+    state_thresholds: dict[str, int | None]
+    """Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from
+    which you report to it, in place of the built-in table; null: you report nothing.
     """
     debtor: Debtor | None
     """The bank account that payouts are paid from (SEPA); null if unknown."""
@@ -740,9 +740,9 @@ class ChangeAccountBody(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
-    state_thresholds: NotRequired[dict[str, int]]
-    """Cents by the two letters of a state, for example {"CA": 60000}: the sum of a year from which you
-    report to it, in place of the built-in table.
+    state_thresholds: NotRequired[dict[str, int | None]]
+    """Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from
+    which you report to it, in place of the built-in table; null: you report nothing.
     """
     debtor: NotRequired[ChangeAccountBodyDebtor | None]
     """The bank account that payouts are paid from (SEPA); null if unknown."""
@@ -5083,17 +5083,20 @@ class UsTaxRow(TypedDict):
     is_above_threshold: bool
     """`reportable_amount` is the threshold or more."""
     state: str | None
-    """In the United States: the `region` of the tax profile, in capitals."""
+    """The `region` of a tax profile in the United States, if it has the two letters of a state, in
+    capitals.
+    """
     state_threshold_amount: int | None
     """cents: the sum from which the state is reported to; null: not at all, or the state is not known."""
     is_above_state_threshold: bool
-    """`reportable_amount` is `state_threshold_amount` or more."""
+    """`reportable_amount` is above zero, and `state_threshold_amount` or more."""
     payments: list[UsTaxPayment]
     """Every method and currency, in minor units; other currencies than USD are not converted."""
 
 
 class UsTaxState(TypedDict):
     state: str
+    """The two letters of the state."""
     threshold_amount: int
     """cents: the sum from which the state is reported to."""
     affiliate_count: int
