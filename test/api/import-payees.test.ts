@@ -193,7 +193,7 @@ describe('a file sets where affiliates are paid', () => {
   test('a change raises the revision of the unpaid payout once and starts the waiting period, also through an undo', async () => {
     await plain(csv(SEPA_HEADER, `ada@example.com,Ada,${IBAN},`));
     const [ada] = await people();
-    await world.query(`update affiliate_destinations set created_at = created_at - interval '3 days'`);
+    await world.query(`update affiliate_destinations set created_at = '2026-01-01'`);
     const debtor = { name: 'Shop', iban: 'DE02 1203 0000 0000 2020 51' };
     await api.patch('/v2/account', { destination_wait_hours: 48, debtor });
     await makeCommission(api, ada?.id, { amount: 500, currency: 'eur' });

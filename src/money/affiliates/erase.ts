@@ -102,6 +102,10 @@ const identifying = (columnOf: (field: string) => Sql): Sql =>
 async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate): Promise<void> {
   const isAgain = email === placeholderOf(id);
   const ofAffiliate = sql`account_id = ${account} and affiliate_id = ${id}`;
+  const restart = sql`do update
+    set addresses = e.addresses || excluded.addresses, names = e.names || excluded.names,
+        external_ids = e.external_ids || excluded.external_ids, step = 'commissions', cursor = default,
+        requested_at = excluded.requested_at, completed_at = null`;
   await rows(
     tx,
     sql`with known as (
@@ -134,11 +138,7 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
           from known where word <> '' and word <> ${placeholderOf(id)})
         insert into erasures as e (account_id, affiliate_id, addresses, names, external_ids)
         select ${account}::uuid, ${id}::int8, addresses, names, external_ids from words
-        on conflict (account_id, affiliate_id) do update
-          set addresses = e.addresses || excluded.addresses, names = e.names || excluded.names,
-              external_ids = e.external_ids || excluded.external_ids, step = 'commissions', cursor = default,
-              requested_at = excluded.requested_at, completed_at = null
-          where not ${isAgain}`,
+        on conflict (account_id, affiliate_id) ${isAgain ? sql`do nothing` : restart}`,
   );
 }
 

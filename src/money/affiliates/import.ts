@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
+import { jsonOf } from '../../db/json-columns.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { publishEach } from '../../outbox/queue.ts';
@@ -85,7 +86,7 @@ const refuseProblems = (tx: Tx, account: AccountId, bad: BadLines): Promise<void
       select s.line, array_agg(p.value order by p.place) as messages
       from staged s cross join json_each_text(s.problems) with ordinality p (key, value, place)
       left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
-      where to_json(a) ->> p.key is distinct from to_json(s) ->> p.key
+      where ${jsonOf('a', IMPORTED_COLUMNS)} ->> p.key is distinct from ${jsonOf('s', IMPORTED_COLUMNS)} ->> p.key
       group by s.line`,
     messagesOf: ({ messages }) => messages,
   });
@@ -159,7 +160,7 @@ async function updateStaged(
   await rows(
     tx,
     sql`create temporary table changed on commit drop as
-        select s.line, s.affiliate_id, (${join(
+        select s.line, s.affiliate_id, now() as changed_at, (${join(
           destination.map((column) => sql`a.${raw(column)} is distinct from ${raw(writtenOf(column))}`),
           ' or ',
         )}) as redirects
@@ -169,15 +170,15 @@ async function updateStaged(
   if (importId !== null) {
     await rows(
       tx,
-      sql`insert into import_affiliates (account_id, import_id, affiliate_id, before)
-          select ${account}, ${importId}, a.id, (select row_to_json(b) from (select ${before}) b)
+      sql`insert into import_affiliates (account_id, import_id, affiliate_id, before, changed_at)
+          select ${account}, ${importId}, a.id, ${jsonOf('a', columns)}, changed_at
           from affiliates a join changed on changed.affiliate_id = a.id where a.account_id = ${account}`,
     );
   }
   await rows(
     tx,
     sql`with updated as (
-          update affiliates a set ${assignments}, updated_at = now() from staged s join changed using (line)
+          update affiliates a set ${assignments}, updated_at = changed_at from staged s join changed using (line)
           where a.account_id = ${account} and a.id = s.affiliate_id returning a.account_id, a.id)
         ${noteAffiliates(sql`select * from updated`)}`,
   );
@@ -230,8 +231,9 @@ async function insertStaged(tx: Tx, account: AccountId, importId: ImportId | nul
   if (importId !== null) {
     await rows(
       tx,
-      sql`insert into import_affiliates (account_id, import_id, affiliate_id)
-          select ${account}, ${importId}, unnest(${ids}::int8[])`,
+      sql`insert into import_affiliates (account_id, import_id, affiliate_id, changed_at)
+          select a.account_id, ${importId}::uuid, a.id, a.updated_at from affiliates a
+          where a.account_id = ${account} and a.id = any(${ids}::int8[])`,
     );
   }
   await publishEach(tx, {

@@ -68,16 +68,19 @@ export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportI
   await deleteMade(tx, account, id);
   const assignments = raw(
     IMPORTED_COLUMNS.map(
-      (name) => `${name} = case when b.keys ? '${name}' then (b.r).${name} else a.${name} end`,
+      (name) => `${name} = case when b.before ? '${name}' then b.${name} else a.${name} end`,
     ).join(', '),
   );
+  const columns = raw(IMPORTED_COLUMNS.map((name) => `r.${name}`).join(', '));
   await refuseDuplicates(
     rows(
       tx,
-      sql`with updated as (
-            update affiliates a set ${assignments}, updated_at = now()
-            from (select affiliate_id, before::jsonb as keys, json_populate_record(null::affiliates, before) as r
-                  from import_affiliates where account_id = ${account} and import_id = ${id} and before is not null) b
+      sql`with b as materialized (
+            select i.affiliate_id, i.before::jsonb as before, ${columns}
+            from import_affiliates i cross join lateral json_populate_record(null::affiliates, i.before) r
+            where i.account_id = ${account} and i.import_id = ${id} and i.before is not null),
+          updated as (
+            update affiliates a set ${assignments}, updated_at = now() from b
             where a.account_id = ${account} and a.id = b.affiliate_id returning a.account_id, a.id)
           ${noteAffiliates(sql`select * from updated`)}`,
     ),

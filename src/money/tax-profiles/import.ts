@@ -1,6 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { readNow } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/database.ts';
+import { jsonOf } from '../../db/json-columns.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { BadLines } from '../files/csv-import.ts';
 import { takeOutBad } from '../files/csv-stage.ts';
@@ -34,8 +35,9 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
   if (importId !== null) {
     await rows(
       tx,
-      sql`insert into import_tax_profiles (account_id, import_id, affiliate_id, before)
-          select ${account}, ${importId}, n.affiliate_id, case when x.affiliate_id is not null then row_to_json(x) end
+      sql`insert into import_tax_profiles (account_id, import_id, affiliate_id, before, changed_at)
+          select ${account}, ${importId}, n.affiliate_id,
+                 case when x.affiliate_id is not null then ${jsonOf('x', ALL)} end, n.changed_at
           from new_tax_profiles n
           left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = n.affiliate_id`,
     );
@@ -44,8 +46,8 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
   const assignments = raw(ALL.map((column) => `${column} = excluded.${column}`).join(', '));
   await rows(
     tx,
-    sql`insert into affiliate_tax_profiles (account_id, affiliate_id, ${columns})
-        select ${account}, affiliate_id, ${columns} from new_tax_profiles
+    sql`insert into affiliate_tax_profiles (account_id, affiliate_id, updated_at, ${columns})
+        select ${account}, affiliate_id, changed_at, ${columns} from new_tax_profiles
         on conflict (account_id, affiliate_id) do update set ${assignments}, updated_at = excluded.updated_at`,
   );
   await rows(tx, sql`insert into touched select line, false from new_tax_profiles`);
@@ -106,7 +108,7 @@ async function stageProfiles(tx: Tx, account: AccountId, header: ReadonlySet<str
   await rows(
     tx,
     sql`create temporary table new_tax_profiles on commit drop as
-        select s.line, s.affiliate_id, d.*
+        select s.line, s.affiliate_id, now() as changed_at, d.*
         from staged s
         left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = s.affiliate_id
         cross join lateral (
@@ -134,12 +136,13 @@ export async function takeBackTaxProfiles(tx: Tx, account: AccountId, id: Import
     sql`delete from affiliate_tax_profiles x using import_tax_profiles t
         where ${ofImport} and t.before is null and x.account_id = t.account_id and x.affiliate_id = t.affiliate_id`,
   );
-  const assignments = raw(ALL.map((column) => `${column} = (b.r).${column}`).join(', '));
+  const assignments = raw(ALL.map((column) => `${column} = b.${column}`).join(', '));
   await rows(
     tx,
     sql`with b as materialized (
-          select t.affiliate_id, json_populate_record(null::affiliate_tax_profiles, t.before) as r
-          from import_tax_profiles t where ${ofImport} and t.before is not null)
+          select t.affiliate_id, ${listOf('r')}
+          from import_tax_profiles t cross join lateral json_populate_record(null::affiliate_tax_profiles, t.before) r
+          where ${ofImport} and t.before is not null)
         update affiliate_tax_profiles x set ${assignments}, updated_at = clock_time() from b
         where x.account_id = ${account} and x.affiliate_id = b.affiliate_id`,
   );
