@@ -24,6 +24,7 @@ export const webhooks = {
     manual: 'disabled by hand',
     failing: 'disabled: every attempt failed for five days',
     gone: 'disabled: it answered 410 Gone',
+    requested: 'disabled: it answered webhook-delivery: disable',
   },
   pausedUntil: 'Paused until',
   day: '24 hours',
@@ -193,6 +194,7 @@ export const webhooks = {
     series: {
       delivered: 'Delivered',
       failed: 'Failed',
+      cancelled: 'Cancelled',
       waiting: 'Waiting or held',
       refused: '3xx and 4xx',
       none: 'No answer',
@@ -209,7 +211,13 @@ export const webhooks = {
     next: 'Next attempt',
     waitsFor: 'Waits for',
     anyStatus: 'Any status',
-    statuses: { pending: 'Waiting', delivered: 'Delivered', failed: 'Failed', held: 'Held' },
+    statuses: {
+      pending: 'Waiting',
+      delivered: 'Delivered',
+      failed: 'Failed',
+      cancelled: 'Cancelled',
+      held: 'Held',
+    },
     anyAnswer: 'Any answer',
     classes: {
       '2xx': '2xx: accepted',
@@ -251,7 +259,8 @@ export const webhooks = {
     moreHappens: 'Events that are already due or being sent are skipped.',
     started: 'Recovery started',
     empty: 'No recoveries yet',
-    emptyLead: 'Filter the log to what failed, and choose “Retry all that match”.',
+    emptyLead:
+      'Filter the log to what failed, and choose “Retry all that match”, or to what waits, and “Discard all that match”.',
     viewer: roleCannot('webhooks', 'send events again'),
     statuses: {
       pending: 'Begins soon',
@@ -263,13 +272,26 @@ export const webhooks = {
     what: 'What',
     status: 'Status',
     progress: 'Progress',
-    queued: 'Queued',
+    discard: 'Discard of what waits',
+    done: 'Queued or discarded',
     skipped: 'Skipped',
     begun: 'Started',
     cancel: 'Cancel',
     cancelTitle: 'Cancel the recovery',
     cancelling: (number: number) => `${count(number, 'event')} that it already queued will still be sent.`,
     cancelled: 'The recovery was cancelled.',
+  },
+  discard: {
+    button: (number: string) => `Discard all ${number} that match`,
+    title: 'Discard all that match',
+    action: (number: number) => `Discard ${count(number, 'event')}`,
+    lead: (number: number, url: string) =>
+      `Cancels ${count(number, 'event')} that ${number === 1 ? 'waits' : 'wait'} for ${url}: they are not sent. They stay in the log as cancelled, and you can retry them there.`,
+    moreHappens: 'Events that are being sent are not interrupted, but not tried again.',
+    started: 'Discard started',
+    cancelTitle: 'Stop the discard',
+    cancelling: (number: number) => `${count(number, 'event')} that it already cancelled will not be sent.`,
+    cancelled: 'The discard was stopped.',
   },
   delivery: {
     timeline: 'Attempts',
@@ -335,6 +357,7 @@ export const webhooks = {
     token_timeout: 'The token endpoint took too long to answer, so nothing was sent.',
     lost: 'The server stopped or stalled before it recorded an answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
+    discarded: 'The event was discarded before it was delivered.',
     endpoint_disabled: 'The endpoint was disabled for longer than the log is kept.',
   } as Readonly<Record<string, string>>,
   // remedies for some statuses

@@ -1665,7 +1665,7 @@ type ListEventsOfWebhookEndpointQuery struct {
 	// Counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
 	// empty.
 	MaxTotal int64
-	// One of pending, delivered, failed, held.
+	// One of pending, delivered, failed, cancelled, held.
 	Status string
 	// An event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist.
 	Type string
@@ -1726,7 +1726,7 @@ type ListWebhookEventsQuery struct {
 	// Counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
 	// empty.
 	MaxTotal int64
-	// One of pending, delivered, failed, held.
+	// One of pending, delivered, failed, cancelled, held.
 	Status string
 	// An event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist.
 	Type string
@@ -3052,7 +3052,20 @@ func (resource *WebhookEndpointsResource) Recover(ctx context.Context, id string
 	return record[WebhookRecovery](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/recover", parts: []any{id}, body: body}, options)
 }
 
-// Recoveries: List the recoveries of a webhook endpoint. Returns one page.
+// Discard: Discard the waiting events of a period. Stores a job for the workers: every pending or held event
+// that matches when the job reaches it is `cancelled`. An attempt in flight is the last. A recovery can send
+// cancelled events. Limits as for a recovery.
+func (resource *WebhookEndpointsResource) Discard(ctx context.Context, id string, body DiscardEventsOfWebhookEndpointBody, options ...CallOption) (*WebhookRecovery, error) {
+	return record[WebhookRecovery](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/discard", parts: []any{id}, body: body}, options)
+}
+
+// PreviewRecovery: Count what a recovery or discard would take. Counts the events of the log that match now.
+// Stores nothing.
+func (resource *WebhookEndpointsResource) PreviewRecovery(ctx context.Context, id string, body PreviewRecoveryOfWebhookEndpointBody, options ...CallOption) (*RecoveryPreview, error) {
+	return record[RecoveryPreview](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/preview-recovery", parts: []any{id}, body: body}, options)
+}
+
+// Recoveries: List the recoveries and discards of a webhook endpoint. Returns one page.
 func (resource *WebhookEndpointsResource) Recoveries(ctx context.Context, id string, query *ListRecoveriesOfWebhookEndpointQuery, options ...CallOption) (*Page[WebhookRecovery], error) {
 	return record[Page[WebhookRecovery]](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/{id}/recoveries", parts: []any{id}, query: query.values()}, options)
 }
@@ -3062,13 +3075,13 @@ func (resource *WebhookEndpointsResource) AllRecoveries(ctx context.Context, id 
 	return all[WebhookRecovery](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/{id}/recoveries", parts: []any{id}, query: query.values()}, "id", options)
 }
 
-// Recovery: Get a recovery. Shows its progress and the number of queued events.
+// Recovery: Get a recovery or discard. Shows its progress and the number of queued or cancelled events.
 func (resource *WebhookEndpointsResource) Recovery(ctx context.Context, id string, recoveryID string, options ...CallOption) (*WebhookRecovery, error) {
 	return record[WebhookRecovery](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", parts: []any{id, recoveryID}}, options)
 }
 
-// CancelRecovery: Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are
-// still sent. The record stays.
+// CancelRecovery: Delete a recovery or discard. Ends it: it queues or cancels nothing more, but events that are
+// already queued are still sent. The record stays.
 func (resource *WebhookEndpointsResource) CancelRecovery(ctx context.Context, id string, recoveryID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", parts: []any{id, recoveryID}}, options)
 }

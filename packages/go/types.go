@@ -1023,7 +1023,8 @@ type ChangedWebhookEndpoint struct {
 	Filter map[string]any `json:"filter"`
 	// Events for a disabled endpoint are held until it is enabled.
 	Status EndpointStatus `json:"status"`
-	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410.
+	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered
+	// `webhook-delivery: disable`.
 	DisabledReason *DisabledReason `json:"disabled_reason"`
 	// When it was disabled; null while it is enabled.
 	DisabledAt *time.Time `json:"disabled_at"`
@@ -1944,8 +1945,10 @@ type DeliveryBucket struct {
 	Published int64 `json:"published"`
 	// Those of them that are delivered by now.
 	Delivered int64 `json:"delivered"`
-	// Those of them that have failed by now; the rest is pending or held.
+	// Those of them that have failed by now.
 	Failed int64 `json:"failed"`
+	// Those of them that are cancelled by now; the rest is pending or held.
+	Cancelled int64 `json:"cancelled"`
 	// Attempts that began in the bucket, of any event.
 	Attempts int64 `json:"attempts"`
 	// milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts.
@@ -1968,6 +1971,8 @@ type DeliveryCounts struct {
 	Delivered int64 `json:"delivered"`
 	// Deliveries whose attempts are used up.
 	Failed int64 `json:"failed"`
+	// How many are cancelled: discarded, or given up by the receiver.
+	Cancelled int64 `json:"cancelled"`
 	// Endpoints whose filter excluded it.
 	Filtered int64 `json:"filtered"`
 }
@@ -1980,6 +1985,7 @@ const (
 	DeliveryStatusPending   DeliveryStatus = "pending"
 	DeliveryStatusDelivered DeliveryStatus = "delivered"
 	DeliveryStatusFailed    DeliveryStatus = "failed"
+	DeliveryStatusCancelled DeliveryStatus = "cancelled"
 	DeliveryStatusHeld      DeliveryStatus = "held"
 )
 
@@ -1989,8 +1995,10 @@ type DeliverySums struct {
 	Published int64 `json:"published"`
 	// Those of them that are delivered by now.
 	Delivered int64 `json:"delivered"`
-	// Those of them that have failed by now; the rest is pending or held.
+	// Those of them that have failed by now.
 	Failed int64 `json:"failed"`
+	// Those of them that are cancelled by now; the rest is pending or held.
+	Cancelled int64 `json:"cancelled"`
 	// Attempts that began in the bucket, of any event.
 	Attempts int64 `json:"attempts"`
 	// milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts.
@@ -2070,10 +2078,21 @@ type DisabledReason string
 
 // The values of DisabledReason.
 const (
-	DisabledReasonManual  DisabledReason = "manual"
-	DisabledReasonFailing DisabledReason = "failing"
-	DisabledReasonGone    DisabledReason = "gone"
+	DisabledReasonManual    DisabledReason = "manual"
+	DisabledReasonFailing   DisabledReason = "failing"
+	DisabledReasonGone      DisabledReason = "gone"
+	DisabledReasonRequested DisabledReason = "requested"
 )
+
+// DiscardEventsOfWebhookEndpointBody is an object of the API.
+type DiscardEventsOfWebhookEndpointBody struct {
+	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account.
+	Since string `json:"since"`
+	// Events created before it, including a whole day; at most now, which is the default.
+	Until *string `json:"until,omitzero"`
+	// Names such as payout.paid or payout.*; null = all.
+	Types Optional[[]string] `json:"types,omitzero"`
+}
 
 // EndpointStatus is a word of the API. A newer server may send others.
 type EndpointStatus string
@@ -3103,7 +3122,8 @@ type NewWebhookEndpoint struct {
 	Filter map[string]any `json:"filter"`
 	// Events for a disabled endpoint are held until it is enabled.
 	Status EndpointStatus `json:"status"`
-	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410.
+	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered
+	// `webhook-delivery: disable`.
 	DisabledReason *DisabledReason `json:"disabled_reason"`
 	// When it was disabled; null while it is enabled.
 	DisabledAt *time.Time `json:"disabled_at"`
@@ -4689,6 +4709,21 @@ type PostalAddress struct {
 	Region *string `json:"region"`
 }
 
+// PreviewRecoveryOfWebhookEndpointBody is an object of the API.
+type PreviewRecoveryOfWebhookEndpointBody struct {
+	// recover: sends the events again; discard: cancels those that wait.
+	Action *RecoveryAction `json:"action,omitzero"`
+	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account.
+	Since string `json:"since"`
+	// Events created before it, including a whole day; at most now, which is the default.
+	Until *string `json:"until,omitzero"`
+	// The status of the events in the log, one or several; default failed; one of RecoveredStatus,
+	// []RecoveredStatus.
+	Status any `json:"status,omitzero"`
+	// Names such as payout.paid or payout.*; null = all.
+	Types Optional[[]string] `json:"types,omitzero"`
+}
+
 // Program is an object of the API.
 type Program struct {
 	// The id of the record.
@@ -4904,7 +4939,43 @@ const (
 	RecoveredStatusFailed    RecoveredStatus = "failed"
 	RecoveredStatusPending   RecoveredStatus = "pending"
 	RecoveredStatusDelivered RecoveredStatus = "delivered"
+	RecoveredStatusCancelled RecoveredStatus = "cancelled"
 )
+
+// RecoveryAction is a word of the API. A newer server may send others.
+type RecoveryAction string
+
+// The values of RecoveryAction.
+const (
+	RecoveryActionRecover RecoveryAction = "recover"
+	RecoveryActionDiscard RecoveryAction = "discard"
+)
+
+// RecoveryFilters is an object of the API.
+type RecoveryFilters struct {
+	// From when.
+	Since time.Time `json:"since"`
+	// Until when.
+	Until time.Time `json:"until"`
+	// The status.
+	Status []RecoveredStatus `json:"status"`
+	// Null = all.
+	Types []string `json:"types"`
+}
+
+// RecoveryPreview is an object of the API.
+type RecoveryPreview struct {
+	// The type of the record.; one of recovery_preview.
+	Object string `json:"object"`
+	// The webhook endpoint.
+	WebhookEndpointID string `json:"webhook_endpoint_id"`
+	// recover: sends the events again; discard: cancels those that wait.
+	Action RecoveryAction `json:"action"`
+	// What the recovery sends again, or the discard cancels.
+	Filters RecoveryFilters `json:"filters"`
+	// Events of the log that match now.
+	MatchingCount int64 `json:"matching_count"`
+}
 
 // RecoveryStatus is a word of the API. A newer server may send others.
 type RecoveryStatus string
@@ -5843,7 +5914,8 @@ type WebhookEndpoint struct {
 	Filter map[string]any `json:"filter"`
 	// Events for a disabled endpoint are held until it is enabled.
 	Status EndpointStatus `json:"status"`
-	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410.
+	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered
+	// `webhook-delivery: disable`.
 	DisabledReason *DisabledReason `json:"disabled_reason"`
 	// When it was disabled; null while it is enabled.
 	DisabledAt *time.Time `json:"disabled_at"`
@@ -5958,7 +6030,8 @@ type WebhookEvent struct {
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
-	// held: the endpoint is disabled; delivery continues when it is enabled.
+	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
+	// the receiver.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
 	AttemptCount int64 `json:"attempt_count"`
@@ -5990,7 +6063,8 @@ type WebhookEventAt struct {
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
-	// held: the endpoint is disabled; delivery continues when it is enabled.
+	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
+	// the receiver.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
 	AttemptCount int64 `json:"attempt_count"`
@@ -6020,7 +6094,8 @@ type WebhookEventWithAttempts struct {
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
-	// held: the endpoint is disabled; delivery continues when it is enabled.
+	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
+	// the receiver.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
 	AttemptCount int64 `json:"attempt_count"`
@@ -6044,18 +6119,6 @@ type WebhookEventWithAttempts struct {
 	Attempts []WebhookAttempt `json:"attempts"`
 }
 
-// WebhookRecoveryFilters: What the recovery sends again.
-type WebhookRecoveryFilters struct {
-	// From when.
-	Since time.Time `json:"since"`
-	// Until when.
-	Until time.Time `json:"until"`
-	// The status.
-	Status []RecoveredStatus `json:"status"`
-	// Null = all.
-	Types []string `json:"types"`
-}
-
 // WebhookRecovery is an object of the API.
 type WebhookRecovery struct {
 	// The id of the record.
@@ -6064,14 +6127,18 @@ type WebhookRecovery struct {
 	Object string `json:"object"`
 	// The webhook endpoint.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
+	// recover: sends the events again; discard: cancels those that wait.
+	Action RecoveryAction `json:"action"`
 	// paused: the endpoint is disabled; the recovery continues when it is enabled.
 	Status RecoveryStatus `json:"status"`
-	// What the recovery sends again.
-	Filters WebhookRecoveryFilters `json:"filters"`
+	// What the recovery sends again, or the discard cancels.
+	Filters RecoveryFilters `json:"filters"`
 	// Its progress from `since` to `until`: events created before this were processed.
 	ProcessedUntil *time.Time `json:"processed_until"`
-	// Events it queued.
+	// Events it queued; 0 for a discard.
 	QueuedCount int64 `json:"queued_count"`
+	// Events it cancelled; 0 for a recovery.
+	DiscardedCount int64 `json:"discarded_count"`
 	// Events that were already due or being sent: that attempt counts.
 	SkippedCount int64 `json:"skipped_count"`
 	// Who created it: the id of a key, a user or an application.

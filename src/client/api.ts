@@ -964,7 +964,10 @@ export interface ChangedWebhookEndpoint {
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** events for a disabled endpoint are held until it is enabled */
   readonly status: EndpointStatus;
-  /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
+  /**
+   * manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered
+   * `webhook-delivery: disable`
+   */
   readonly disabled_reason: DisabledReason | null;
   /** When it was disabled; null while it is enabled. */
   readonly disabled_at: Timestamp | null;
@@ -1872,8 +1875,10 @@ export interface DeliveryBucket {
   readonly published: number;
   /** those of them that are delivered by now */
   readonly delivered: number;
-  /** those of them that have failed by now; the rest is pending or held */
+  /** those of them that have failed by now */
   readonly failed: number;
+  /** those of them that are cancelled by now; the rest is pending or held */
+  readonly cancelled: number;
   /** attempts that began in the bucket, of any event */
   readonly attempts: number;
   /** milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts */
@@ -1896,11 +1901,13 @@ export interface DeliveryCounts {
   readonly delivered: number;
   /** Deliveries whose attempts are used up. */
   readonly failed: number;
+  /** How many are cancelled: discarded, or given up by the receiver. */
+  readonly cancelled: number;
   /** endpoints whose filter excluded it */
   readonly filtered: number;
 }
 
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'held';
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled' | 'held';
 
 /** the same over all buckets */
 export interface DeliverySums {
@@ -1908,8 +1915,10 @@ export interface DeliverySums {
   readonly published: number;
   /** those of them that are delivered by now */
   readonly delivered: number;
-  /** those of them that have failed by now; the rest is pending or held */
+  /** those of them that have failed by now */
   readonly failed: number;
+  /** those of them that are cancelled by now; the rest is pending or held */
+  readonly cancelled: number;
   /** attempts that began in the bucket, of any event */
   readonly attempts: number;
   /** milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts */
@@ -1969,7 +1978,16 @@ export interface DestinationCorrection {
 
 export type DestinationType = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
 
-export type DisabledReason = 'manual' | 'failing' | 'gone';
+export type DisabledReason = 'manual' | 'failing' | 'gone' | 'requested';
+
+export interface DiscardEventsOfWebhookEndpointBody {
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account */
+  readonly since: string;
+  /** events created before it, including a whole day; at most now, which is the default */
+  readonly until?: string | undefined;
+  /** names such as payout.paid or payout.*; null = all */
+  readonly types?: readonly string[] | null | undefined;
+}
 
 export type EndpointStatus = 'enabled' | 'disabled';
 
@@ -2848,7 +2866,10 @@ export interface NewWebhookEndpoint {
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** events for a disabled endpoint are held until it is enabled */
   readonly status: EndpointStatus;
-  /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
+  /**
+   * manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered
+   * `webhook-delivery: disable`
+   */
   readonly disabled_reason: DisabledReason | null;
   /** When it was disabled; null while it is enabled. */
   readonly disabled_at: Timestamp | null;
@@ -4277,6 +4298,19 @@ export interface PostalAddress {
   readonly region: string | null;
 }
 
+export interface PreviewRecoveryOfWebhookEndpointBody {
+  /** recover: sends the events again; discard: cancels those that wait */
+  readonly action?: RecoveryAction | undefined;
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account */
+  readonly since: string;
+  /** events created before it, including a whole day; at most now, which is the default */
+  readonly until?: string | undefined;
+  /** the status of the events in the log, one or several; default failed */
+  readonly status?: RecoveredStatus | readonly RecoveredStatus[] | undefined;
+  /** names such as payout.paid or payout.*; null = all */
+  readonly types?: readonly string[] | null | undefined;
+}
+
 export interface Program {
   /** The id of the record. */
   readonly id: number;
@@ -4530,7 +4564,33 @@ export interface RecoverWebhookEndpointBody {
   readonly types?: readonly string[] | null | undefined;
 }
 
-export type RecoveredStatus = 'failed' | 'pending' | 'delivered';
+export type RecoveredStatus = 'failed' | 'pending' | 'delivered' | 'cancelled';
+
+export type RecoveryAction = 'recover' | 'discard';
+
+export interface RecoveryFilters {
+  /** From when. */
+  readonly since: Timestamp;
+  /** Until when. */
+  readonly until: Timestamp;
+  /** The status. */
+  readonly status: readonly RecoveredStatus[];
+  /** null = all */
+  readonly types: readonly string[] | null;
+}
+
+export interface RecoveryPreview {
+  /** The type of the record. */
+  readonly object: 'recovery_preview';
+  /** The webhook endpoint. */
+  readonly webhook_endpoint_id: string;
+  /** recover: sends the events again; discard: cancels those that wait */
+  readonly action: RecoveryAction;
+  /** What the recovery sends again, or the discard cancels. */
+  readonly filters: RecoveryFilters;
+  /** events of the log that match now */
+  readonly matching_count: number;
+}
 
 export type RecoveryStatus = 'pending' | 'running' | 'paused' | 'completed' | 'cancelled';
 
@@ -5280,7 +5340,10 @@ export interface WebhookEndpoint {
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** events for a disabled endpoint are held until it is enabled */
   readonly status: EndpointStatus;
-  /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
+  /**
+   * manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered
+   * `webhook-delivery: disable`
+   */
   readonly disabled_reason: DisabledReason | null;
   /** When it was disabled; null while it is enabled. */
   readonly disabled_at: Timestamp | null;
@@ -5392,7 +5455,10 @@ export interface WebhookEvent {
   readonly webhook_endpoint_id: string;
   /** The type, such as `payout.paid`. */
   readonly type: string;
-  /** held: the endpoint is disabled; delivery continues when it is enabled */
+  /**
+   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
+   * the receiver
+   */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
@@ -5423,7 +5489,10 @@ export interface WebhookEventAt {
   readonly webhook_endpoint_id: string;
   /** The type, such as `payout.paid`. */
   readonly type: string;
-  /** held: the endpoint is disabled; delivery continues when it is enabled */
+  /**
+   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
+   * the receiver
+   */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
@@ -5452,7 +5521,10 @@ export interface WebhookEventWithAttempts {
   readonly webhook_endpoint_id: string;
   /** The type, such as `payout.paid`. */
   readonly type: string;
-  /** held: the endpoint is disabled; delivery continues when it is enabled */
+  /**
+   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
+   * the receiver
+   */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
@@ -5483,23 +5555,18 @@ export interface WebhookRecovery {
   readonly object: 'webhook_recovery';
   /** The webhook endpoint. */
   readonly webhook_endpoint_id: string;
+  /** recover: sends the events again; discard: cancels those that wait */
+  readonly action: RecoveryAction;
   /** paused: the endpoint is disabled; the recovery continues when it is enabled */
   readonly status: RecoveryStatus;
-  /** What the recovery sends again. */
-  readonly filters: {
-    /** From when. */
-    readonly since: Timestamp;
-    /** Until when. */
-    readonly until: Timestamp;
-    /** The status. */
-    readonly status: readonly RecoveredStatus[];
-    /** null = all */
-    readonly types: readonly string[] | null;
-  };
+  /** What the recovery sends again, or the discard cancels. */
+  readonly filters: RecoveryFilters;
   /** its progress from `since` to `until`: events created before this were processed */
   readonly processed_until: Timestamp | null;
-  /** events it queued */
+  /** events it queued; 0 for a discard */
   readonly queued_count: number;
+  /** events it cancelled; 0 for a recovery */
+  readonly discarded_count: number;
   /** events that were already due or being sent: that attempt counts */
   readonly skipped_count: number;
   /** Who created it: the id of a key, a user or an application. */
@@ -6276,7 +6343,7 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
    * empty
    */
   readonly max_total?: number | undefined;
-  readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
+  readonly status?: 'pending' | 'delivered' | 'failed' | 'cancelled' | 'held' | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
   /** an id that begins with evt_ */
@@ -6306,7 +6373,7 @@ export interface ListWebhookEventsQuery extends PageQuery {
    * empty
    */
   readonly max_total?: number | undefined;
-  readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
+  readonly status?: 'pending' | 'delivered' | 'failed' | 'cancelled' | 'held' | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
   /** an id that begins with evt_ */
@@ -7411,20 +7478,41 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: WebhookRecovery;
   };
-  /** List the recoveries of a webhook endpoint. List the recoveries of a webhook endpoint. */
+  /**
+   * Discard the waiting events of a period. Stores a job for the workers: every pending or held event that
+   * matches when the job reaches it is `cancelled`. An attempt in flight is the last. A recovery can send
+   * cancelled events. Limits as for a recovery.
+   */
+  readonly discardEventsOfWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly body: DiscardEventsOfWebhookEndpointBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookRecovery;
+  };
+  /** Count what a recovery or discard would take. Counts the events of the log that match now. Stores nothing. */
+  readonly previewRecoveryOfWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly body: PreviewRecoveryOfWebhookEndpointBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: RecoveryPreview;
+  };
+  /**
+   * List the recoveries and discards of a webhook endpoint. List the recoveries and discards of a webhook
+   * endpoint.
+   */
   readonly listRecoveriesOfWebhookEndpoint: {
     readonly path: [id: string];
     readonly query?: ListRecoveriesOfWebhookEndpointQuery;
     readonly result: Page<WebhookRecovery>;
   };
-  /** Get a recovery. Shows its progress and the number of queued events. */
+  /** Get a recovery or discard. Shows its progress and the number of queued or cancelled events. */
   readonly getRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: WebhookRecovery;
   };
   /**
-   * Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are still sent.
-   * The record stays.
+   * Delete a recovery or discard. Ends it: it queues or cancels nothing more, but events that are already queued
+   * are still sent. The record stays.
    */
   readonly deleteRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
@@ -8294,6 +8382,18 @@ export const OPERATIONS = {
   recoverWebhookEndpoint: {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/recover',
+    takes: ['body'],
+    gives: 'record',
+  },
+  discardEventsOfWebhookEndpoint: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/discard',
+    takes: ['body'],
+    gives: 'record',
+  },
+  previewRecoveryOfWebhookEndpoint: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/preview-recovery',
     takes: ['body'],
     gives: 'record',
   },

@@ -256,6 +256,10 @@ export function resourcesOf({ method, send }: Calls) {
       retry: method('retryEventOfWebhookEndpoint'),
       /** Resends the events of a period, in a background job; one at a time per endpoint. */
       recover: method('recoverWebhookEndpoint'),
+      /** Cancels the waiting events of a period, in such a job. */
+      discard: method('discardEventsOfWebhookEndpoint'),
+      /** Counts what a recovery or discard would take. */
+      previewRecovery: method('previewRecoveryOfWebhookEndpoint'),
       recoveries: method('listRecoveriesOfWebhookEndpoint'),
       /** A recovery, its progress, and what it has queued. */
       recovery: method('getRecoveryOfWebhookEndpoint'),

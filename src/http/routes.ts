@@ -141,6 +141,8 @@ export const ROUTES: readonly Route[] = [
   portalLinks.list,
   portalLinks.revoke,
   recoveries.recover,
+  recoveries.discard,
+  recoveries.preview,
   recoveries.list,
   recoveries.get,
   recoveries.cancel,

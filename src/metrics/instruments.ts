@@ -24,7 +24,7 @@ export const INSTRUMENTS = {
   delivery: {
     kind: 'counter',
     name: 'payhook_deliveries_total',
-    help: 'Attempts that ended: delivered; retrying = failed, and retried later; failed = failed, and not retried; lost = interrupted here.',
+    help: 'Attempts that ended: delivered; retrying = failed, and retried later; failed = failed, and not retried; cancelled = failed, and given up by the receiver; lost = interrupted here.',
     labels: ['outcome'],
   },
   attempt: {

@@ -6,7 +6,7 @@ export interface AlertData {
   readonly host?: string;
   /** How close an endpoint is to being disabled. */
   readonly percent?: number;
-  readonly reason?: 'failing' | 'gone';
+  readonly reason?: 'failing' | 'gone' | 'requested';
   /** The name of an imported file; null = it has none. */
   readonly file?: string | null;
   readonly lines?: number;
@@ -43,6 +43,12 @@ interface AlertText {
   line(group: AlertGroup): string;
 }
 
+const WHY_DISABLED = {
+  failing: 'every attempt failed for five days',
+  gone: 'it answered 410 (gone)',
+  requested: 'it answered `webhook-delivery: disable`',
+} as const;
+
 const webhook = (subject: string | null) => (subject === null ? '/webhooks' : `/webhooks/${subject}`);
 const many = (count: number, one: string, more: string) =>
   count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${more}`;
@@ -61,13 +67,11 @@ export const ALERTS = {
   },
   endpoint_disabled: {
     label: 'Endpoint disabled',
-    meaning: 'An endpoint was disabled, because it kept failing or answered 410.',
+    meaning: 'An endpoint was disabled, because it kept failing, answered 410, or asked for it.',
     notifies: 'own',
     path: webhook,
     line: ({ data }) =>
-      `The endpoint at ${data.host} was disabled, because ${
-        data.reason === 'gone' ? 'it answered 410 (gone)' : 'every attempt failed for five days'
-      }. Its events wait until you enable it.`,
+      `The endpoint at ${data.host} was disabled, because ${WHY_DISABLED[data.reason ?? 'failing']}. Its events wait until you enable it.`,
   },
   endpoint_recovered: {
     label: 'Endpoint recovered',

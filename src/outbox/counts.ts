@@ -12,7 +12,7 @@ import { formatInstant, type Timestamp } from '../kernel/time.ts';
  */
 
 /** What is counted for an endpoint or an account: all rows of the log, or those of a final status. */
-export type Kind = 'total' | 'delivered' | 'failed';
+export type Kind = 'total' | 'delivered' | 'failed' | 'cancelled';
 
 const LENGTHS = { week: '7 days', hour: '1 hour', minute: '1 minute' } as const;
 type Span = keyof typeof LENGTHS;
@@ -29,11 +29,11 @@ const spansOf = (...spans: Span[]) =>
 
 /**
  * SQL that records a change of the log. It must be part of the statement that makes the change. `changes` is a query of
- * account_id, endpoint_id, event_id, and the numbers to add to `total`, `delivered` and `failed`.
+ * account_id, endpoint_id, event_id, and the numbers to add to `total`, `delivered`, `failed` and `cancelled`.
  */
 export function noteChanges(changes: Sql): Sql {
-  return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
-    select account_id, endpoint_id, ${startOf('minute', sql`id_time(event_id)`)}, sum(total), sum(delivered), sum(failed)
+  return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed, cancelled)
+    select account_id, endpoint_id, ${startOf('minute', sql`id_time(event_id)`)}, sum(total), sum(delivered), sum(failed), sum(cancelled)
     from (${changes}) changed group by 1, 2, 3`;
 }
 
@@ -43,9 +43,9 @@ export function noteChanges(changes: Sql): Sql {
  */
 export function noteAttempts(changes: Sql): Sql {
   return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, attempted_minute, total, delivered,
-      failed, attempt_codes)
+      failed, cancelled, attempt_codes)
     select account_id, endpoint_id, ${startOf('minute', sql`id_time(event_id)`)}, ${startOf('minute', sql`attempted_at`)},
-           sum(total), sum(delivered), sum(failed), array_agg(code) filter (where code is not null)
+           sum(total), sum(delivered), sum(failed), sum(cancelled), array_agg(code) filter (where code is not null)
     from (${changes}) changed group by 1, 2, 3, 4`;
 }
 
@@ -69,18 +69,18 @@ function foldSome(db: Database): Promise<number> {
             where ctid = any(array(select ctid from delivery_count_deltas limit ${FOLDED_AT_ONCE}::int)) returning *),
           sums as (
             select account_id, endpoint_id, minute, sum(total) as total, sum(delivered) as delivered,
-                   sum(failed) as failed
-            from gone group by 1, 2, 3 having (sum(total), sum(delivered), sum(failed)) <> (0, 0, 0)),
+                   sum(failed) as failed, sum(cancelled) as cancelled
+            from gone group by 1, 2, 3 having (sum(total), sum(delivered), sum(failed), sum(cancelled)) <> (0, 0, 0, 0)),
           added as (
-            insert into delivery_counts as c (account_id, scope_id, span, starts_at, total, delivered, failed)
-            select account_id, scope_id, span, ${binned(sql`minute`)}, sum(total), sum(delivered), sum(failed)
+            insert into delivery_counts as c (account_id, scope_id, span, starts_at, total, delivered, failed, cancelled)
+            select account_id, scope_id, span, ${binned(sql`minute`)}, sum(total), sum(delivered), sum(failed), sum(cancelled)
             from sums
             cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
             cross join ${spansOf('week', 'hour', 'minute')}
             group by 1, 2, 3, 4
             on conflict (account_id, scope_id, span, starts_at) do update
             set total = c.total + excluded.total, delivered = c.delivered + excluded.delivered,
-                failed = c.failed + excluded.failed),
+                failed = c.failed + excluded.failed, cancelled = c.cancelled + excluded.cancelled),
           ${attemptsAdded}
           select count(*)::int as folded from gone`,
       'fold_counts',

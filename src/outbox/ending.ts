@@ -1,9 +1,12 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/database.ts';
+import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { noteChanges } from './counts.ts';
+import { holdKeys, letNextGo } from './keys.ts';
+import { BEHIND } from './order.ts';
 
-/* Ends waiting deliveries of endpoints that were deleted, or have been disabled for a long time. */
+/* Ends waiting deliveries: of endpoints that were deleted, or have been disabled for a long time, and those that somebody discards. */
 
 const ENDED_AT_ONCE = 1000;
 
@@ -22,7 +25,7 @@ export async function endDeleted(tx: Tx): Promise<number> {
               and (q.lease_token is null or q.due_at <= now())
             limit ${ENDED_AT_ONCE}::int for update skip locked) q
           where e.deleted_at is not null limit ${ENDED_AT_ONCE}::int),
-        ${leaving(sql`doomed`, 'endpoint_deleted')}
+        ${leaving(sql`doomed`, 'failed', 'endpoint_deleted')}
         select 1 from ended`,
     'end_deleted',
   );
@@ -48,23 +51,77 @@ export async function endAbandoned(
             and e.disabled_at < ${since}::timestamptz and e.deleted_at is null
           order by q.event_id, q.endpoint_id limit ${ENDED_AT_ONCE}::int
           for update of q skip locked for share of e),
-        ${leaving(sql`waiting`, 'endpoint_disabled')}
+        ${leaving(sql`waiting`, 'failed', 'endpoint_disabled')}
         select 1 from waiting`,
     'end_abandoned',
   );
   return ended.length;
 }
 
-/** SQL: removes deliveries from the queue, and ends pending ones as failed with this error code (`ended`). */
-const leaving = (deliveries: Sql, code: string) => sql`
+/** Deliveries of one endpoint, by UUIDs. */
+export interface Deliveries {
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
+  readonly events: readonly EventId[];
+}
+
+/**
+ * Cancels pending deliveries. Those in flight stay: their attempt is the last, and a failure cancels them. Returns the number
+ * cancelled now.
+ */
+export async function discard(tx: Tx, { account, endpoint, events }: Deliveries): Promise<number> {
+  const inFront = await rows<{ orderingKey: string }>(
+    tx,
+    sql`select distinct ordering_key as "orderingKey" from queue
+        where event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint} and ordering_key is not null
+          and generation < ${BEHIND}`,
+    'keys_in_front',
+  );
+  const keys = await holdKeys(
+    tx,
+    inFront.map(({ orderingKey }) => ({ endpoint, orderingKey })),
+  );
+  // waits for whoever leases, settles or retries them, so that the next statement sees the result
+  const locked = await rows<{ event: EventId; isWaiting: boolean }>(
+    tx,
+    sql`select event_id as event, lease_token is null or due_at <= now() as "isWaiting" from queue
+        where event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint}
+        order by event_id for update`,
+    'lock_to_discard',
+  );
+  const eventsThat = (areWaiting: boolean) =>
+    locked.flatMap(({ event, isWaiting }) => (isWaiting === areWaiting ? [event] : []));
+  const ended = await rows(
+    tx,
+    sql`with doomed as materialized (
+          select ${account}::uuid as account_id, ${endpoint}::uuid as endpoint_id, event_id
+          from unnest(${eventsThat(true)}::uuid[]) as w (event_id)),
+        marked as (
+          update queue set discarded = true
+          where event_id = any(${eventsThat(false)}::uuid[]) and endpoint_id = ${endpoint}),
+        ${leaving(sql`doomed`, 'cancelled', 'discarded')}
+        select 1 from ended`,
+    'discard',
+  );
+  // behind a key that a publisher holds, the next delivery waits for `tendKeys`
+  await letNextGo(
+    tx,
+    keys.filter(({ state }) => state !== 'taken'),
+  );
+  return ended.length;
+}
+
+/** SQL: removes deliveries from the queue, and ends pending ones (`ended`) with this status and error code. */
+const leaving = (deliveries: Sql, status: 'failed' | 'cancelled', code: string) => sql`
         gone as (
           delete from queue q using ${deliveries} d
           where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id),
         ended as (
-          update deliveries l set status = 'failed', next_attempt_at = null, last_error_code = ${code}
+          update deliveries l set status = ${status}, next_attempt_at = null, last_error_code = ${code}
           from ${deliveries} d
           where l.account_id = d.account_id and l.endpoint_id = d.endpoint_id and l.event_id = d.event_id
             and l.status = 'pending'
           returning l.account_id, l.endpoint_id, l.event_id),
         counted as (
-          ${noteChanges(sql`select *, 0 as total, 0 as delivered, 1 as failed from ended`)})`;
+          ${noteChanges(sql`select *, 0 as total, 0 as delivered, ${Number(status === 'failed')}::int as failed,
+            ${Number(status === 'cancelled')}::int as cancelled from ended`)})`;

@@ -126,9 +126,9 @@ function deliveriesOf(account: AccountId, deliveries: readonly PastDelivery[]) {
     counted as (
       ${noteAttempts(sql`
         select account_id, endpoint_id, event_id, 1 as total, (status = 'delivered')::int as delivered,
-               (status = 'failed')::int as failed, null::timestamptz as attempted_at, null::int2 as code from logged
+               (status = 'failed')::int as failed, 0 as cancelled, null::timestamptz as attempted_at, null::int2 as code from logged
         union all
-        select account_id, endpoint_id, event_id, 0, 0, 0, started_at, attempt_code(duration_ms, response_status) from attempt`)})
+        select account_id, endpoint_id, event_id, 0, 0, 0, 0, started_at, attempt_code(duration_ms, response_status) from attempt`)})
     insert into queue (account_id, endpoint_id, event_id, step, generation, due_at)
     select p.account_id, p.endpoint_id, p.event_id, p.attempt_count, w.resumptions, p.next_attempt_at
     from past p join webhook_endpoints w on w.account_id = p.account_id and w.id = p.endpoint_id

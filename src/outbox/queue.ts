@@ -309,7 +309,7 @@ async function store<Row>(
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
           select account_id, endpoint_id, event_id, type, now_ms() from wanted),
         counted as (
-          ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed from wanted`)}),
+          ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed, 0 as cancelled from wanted`)}),
         queued as (
           insert into queue (account_id, endpoint_id, event_id, generation, due_at, lease_token${order.queued})
           ${lease.queued})

@@ -28,6 +28,7 @@ export interface DeliverySum {
   readonly published: number;
   readonly delivered: number;
   readonly failed: number;
+  readonly cancelled: number;
   /** Attempts that began in it, by code, as the migration of `attempt_code` defines it. */
   readonly attempts: Readonly<Record<string, number>>;
 }
@@ -56,14 +57,15 @@ export async function readDeliverySeries(
           select * from delivery_count_deltas
           where account_id = ${account} ${ofEndpoints(sql`endpoint_id`, endpoint)}),
         counted as (
-          select bucket, sum(total) as published, sum(delivered) as delivered, sum(failed) as failed
+          select bucket, sum(total) as published, sum(delivered) as delivered, sum(failed) as failed,
+                 sum(cancelled) as cancelled
           from (
-            select ${bucketOf(sql`s.starts_at`)} as bucket, s.total, s.delivered, s.failed
+            select ${bucketOf(sql`s.starts_at`)} as bucket, s.total, s.delivered, s.failed, s.cancelled
             from ${ofPiece(sql`delivery_counts`)}
             union all
-            select ${bucketOf(sql`minute`)}, total, delivered, failed from fresh
+            select ${bucketOf(sql`minute`)}, total, delivered, failed, cancelled from fresh
             union all
-            select ${bucketOf(sql`id_time(event_id)`)}, 0, 0, 1 from (${uncounted}) u) part
+            select ${bucketOf(sql`id_time(event_id)`)}, 0, 0, 1, 0 from (${uncounted}) u) part
           group by 1),
         attempted as (
           select bucket, json_object_agg(code, n) as attempts
@@ -78,7 +80,8 @@ export async function readDeliverySeries(
             group by 1, 2 having sum(n) <> 0) coded
           group by 1)
         select bucket - 1 as bucket, coalesce(published, 0)::float8 as published, coalesce(delivered, 0)::float8 as delivered,
-               coalesce(failed, 0)::float8 as failed, coalesce(attempts, '{}') as attempts
+               coalesce(failed, 0)::float8 as failed, coalesce(cancelled, 0)::float8 as cancelled,
+               coalesce(attempts, '{}') as attempts
         from counted full join attempted using (bucket)
         where bucket between 1 and ${edges.length - 1}::int`,
   );

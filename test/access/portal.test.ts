@@ -30,6 +30,8 @@ const BY_PATH = [
   'rotateWebhookEndpointSecret',
   'testWebhookEndpoint',
   'recoverWebhookEndpoint',
+  'discardEventsOfWebhookEndpoint',
+  'previewRecoveryOfWebhookEndpoint',
   'listRecoveriesOfWebhookEndpoint',
   'getRecoveryOfWebhookEndpoint',
   'deleteRecoveryOfWebhookEndpoint',

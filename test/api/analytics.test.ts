@@ -143,7 +143,16 @@ describe('commissions over time', () => {
 describe('deliveries over time', () => {
   const DELIVERIES = '/v2/analytics/deliveries';
   const NOTHING = {
-    ...{ published: 0, delivered: 0, failed: 0, attempts: 0, p50_ms: null, p95_ms: null, p99_ms: null },
+    ...{
+      published: 0,
+      delivered: 0,
+      failed: 0,
+      cancelled: 0,
+      attempts: 0,
+      p50_ms: null,
+      p95_ms: null,
+      p99_ms: null,
+    },
     answers: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0, none: 0 },
   };
   const ask = async (query: string): Promise<Json> => {
@@ -177,7 +186,7 @@ describe('deliveries over time', () => {
       expect(shown.slice(0, 4), when).toEqual([
         NOTHING,
         {
-          ...{ ...some, published: 2, failed: 1, attempts: 2 },
+          ...{ ...some, published: 2, failed: 1, cancelled: 0, attempts: 2 },
           answers: { '2xx': 1, '3xx': 0, '4xx': 0, '5xx': 1, none: 0 },
         },
         { ...NOTHING, ...some, published: 1, answers: { ...NOTHING.answers, '2xx': 1 } },

@@ -140,7 +140,9 @@ test('publishing skips the endpoints whose filter does not match, and the event 
   });
   const small = await publish({ amount: 5, currency: 'eur' });
   expect(sentTo(small)).toEqual([all, euros].toSorted());
-  expect(small.deliveries).toEqual({ pending: 1, held: 1, delivered: 0, failed: 0, filtered: 1 });
+  expect(small.deliveries).toEqual({
+    ...{ pending: 1, held: 1, delivered: 0, failed: 0, cancelled: 0, filtered: 1 },
+  });
   expect(small.not_sent_to).toEqual([
     { webhook_endpoint_id: large, url: expect.any(String), reason: 'filtered' },
     { webhook_endpoint_id: other, url: expect.any(String), reason: 'not_subscribed' },

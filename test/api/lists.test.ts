@@ -149,10 +149,15 @@ async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', st
   await client.post('/v2/events', { type: 'order.created', data: {} });
   await client.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-7-created' });
   await client.post('/v2/events', { type: 'order.created', data: {}, owner: 'shop-7' });
-  const [, second, third, fourth] = await allOf(client, `${ENDPOINTS}/${endpoints.all}/events?sort=id`);
+  await client.post('/v2/events', { type: 'order.created', data: {} });
+  const [, second, third, fourth, fifth] = await allOf(
+    client,
+    `${ENDPOINTS}/${endpoints.all}/events?sort=id`,
+  );
   await seedAttempts(world, second, [{ status: 500 }, { status: 200 }]);
   await seedAttempts(world, third, [{ status: null }]);
   await seedAttempts(world, fourth, [{ status: 204 }]);
+  await seedAttempts(world, fifth, [{ status: 422 }], 'cancelled');
   const [left] = await allOf(client, `${ENDPOINTS}/${endpoints.gone}/events`);
   await seedAttempts(world, left, [{ status: 410 }]);
   await client.delete(`${ENDPOINTS}/${endpoints.gone}`);
@@ -789,7 +794,7 @@ test('filters by response combine with a status, and work in the log of one endp
 });
 
 test('the lists were tested with every state of a delivery', async () => {
-  for (const status of ['pending', 'held', 'delivered', 'failed'])
+  for (const status of ['pending', 'held', 'delivered', 'failed', 'cancelled'])
     expect((await query(EVENT_LOG, { status })).body.pagination.total, status).toBeGreaterThan(0);
 });
 

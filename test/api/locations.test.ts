@@ -63,7 +63,9 @@ test('every operation that creates a record returns its address, where GET retur
   const { body: created } = await make('createWebhookEndpoint', api.post('/v2/webhook-endpoints', endpoint));
   const at = `/v2/webhook-endpoints/${created.id}`;
   await make('testWebhookEndpoint', api.post(`${at}/test`));
-  await make('recoverWebhookEndpoint', api.post(`${at}/recover`, { since: '2020-01-01' }));
+  const job = await make('recoverWebhookEndpoint', api.post(`${at}/recover`, { since: '2020-01-01' }));
+  await api.delete(`${at}/recoveries/${job.body.id}`);
+  await make('discardEventsOfWebhookEndpoint', api.post(`${at}/discard`, { since: '2020-01-01' }));
   await make('publishEvent', api.post('/v2/events', { type: 'order.created', data: {} }));
   const channel = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
   await make('createAlertChannel', api.post('/v2/alert-channels', channel));

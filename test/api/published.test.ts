@@ -22,7 +22,7 @@ describe('a published event', () => {
     await makeEndpoint(api, { status: 'disabled' });
     const twice = await publish('order.paid');
     const { body } = await api.get(EVENTS);
-    const none = { pending: 0, held: 0, delivered: 0, failed: 0, filtered: 0 };
+    const none = { pending: 0, held: 0, delivered: 0, failed: 0, cancelled: 0, filtered: 0 };
     expect(body.data).toEqual([
       {
         id: twice.id,
@@ -70,7 +70,14 @@ describe('a published event', () => {
     await api.patch(`${ENDPOINTS}/${ids[2]}`, { status: 'disabled' });
     await api.delete(`${ENDPOINTS}/${ids[3]}`);
     const event = await get(id);
-    expect(event.deliveries).toEqual({ pending: 0, held: 1, delivered: 1, failed: 2, filtered: 0 });
+    expect(event.deliveries).toEqual({
+      pending: 0,
+      held: 1,
+      delivered: 1,
+      failed: 2,
+      cancelled: 0,
+      filtered: 0,
+    });
     const log = await allOf(api, `${EVENT_LOG}?sort=id`);
     const deliveries = log.filter((each) => each.id === id);
     expect(event.sent_to.map(({ url: _, ...record }: { url: string }) => record)).toEqual(

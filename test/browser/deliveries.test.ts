@@ -152,4 +152,31 @@ inChromium('deliveries', (chromium) => {
     expect(await page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true);
     expectQuiet(ada);
   });
+
+  test('what waits is discarded from the log, after its number was confirmed', async () => {
+    const { body: held } = await world.api.post(ENDPOINTS, {
+      url: 'http://127.0.0.1:9/held',
+      event_types: ['order.held'],
+      status: 'disabled',
+    });
+    for (let number = 0; number < 2; number += 1)
+      await world.api.post('/v2/events', { type: 'order.held', data: { number } });
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${held.id}?status=held` });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Discard all 2 that match' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Discard all that match' });
+    await dialog.getByText('Cancels 2 events that wait for').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Discard 2 events' }).click();
+    await page.getByText('Discard started').waitFor();
+    const jobs = page.getByRole('region', { name: 'Recoveries' });
+    await jobs.getByText('Discard of what waits').waitFor();
+    const worker = await world.startWorker();
+    await jobs.getByText('Completed').waitFor();
+    await worker.close();
+    await page.goto(`${world.url}/webhooks/${held.id}?status=cancelled`);
+    await page.getByRole('button', { name: 'Retry all 2 that match' }).waitFor();
+    await world.api.delete(`${ENDPOINTS}/${held.id}`);
+    expectQuiet(ada);
+  });
 });

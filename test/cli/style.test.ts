@@ -127,6 +127,7 @@ test('asks before an irreversible action', () => {
       'users erase',
       'users remove',
       'webhooks delete',
+      'webhooks discard',
       'webhooks recover',
       'webhooks retry',
       'webhooks revoke-portal-link',

@@ -260,13 +260,32 @@ test('recover sends a span of time again as a job, which is listed and can be ca
   });
   expect((await run('webhooks', 'recoveries', url)).stdout).toMatch(
     new RegExp(
-      `^CREATED \\(UTC\\) .*\\n.* completed +${done.queued_count} +0 .* ${record.id}\\n(.*\\n){2}3 jobs, page 1 of 1\\n$`,
+      `^CREATED \\(UTC\\) .*\\n.* recover +completed +${done.queued_count} +0 +0 .* ${record.id}\\n(.*\\n){2}3 jobs, page 1 of 1\\n$`,
     ),
   );
   const over = await run('webhooks', 'cancel-recovery', url, record.id);
   expect(over).toMatchObject({ code: 1, stderr: expect.stringContaining('payhook: ') });
   expect(await run('webhooks', 'recover', url, '--since', 'yesterday', '--yes')).toMatchObject({ code: 1 });
   expect(await run('webhooks', 'recover', url, '--since', '2026-01-01')).toMatchObject({ code: 2 });
+});
+
+test('discard cancels what waits in a span of time, after a count', async () => {
+  await run('webhooks', 'disable', url);
+  const event = await publish();
+  const span = [url, '--since', '2026-01-01', '--type', 'order.*'] as const;
+  expect(await json('webhooks', 'discard', ...span, '--dry-run')).toMatchObject({
+    ...{ object: 'recovery_preview', action: 'discard', matching_count: 1 },
+  });
+  expect(await run('webhooks', 'discard', ...span, '--dry-run')).toMatchObject({
+    stdout: 'It would cancel 1 event.\n',
+  });
+  expect(await run('webhooks', 'discard', ...span)).toMatchObject({ code: 2 });
+  const ran = await run('webhooks', 'discard', ...span, '--yes');
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.stdout).toMatch(/^rec_\w+ cancels waiting events/);
+  await logged(event, 'cancelled');
+  expect((await run('webhooks', 'recoveries', url)).stdout).toMatch(/ discard +completed +0 +1 +0 /);
+  await run('webhooks', 'enable', url);
 });
 
 test('a retry that is refused midway says how many deliveries it had queued', async () => {

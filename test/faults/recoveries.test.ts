@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
-import { LOOSE_ENDS } from '../support/imbalances.ts';
+import { LOOSE_ENDS, MISCOUNTS } from '../support/imbalances.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { dataFolder } from './support-server.ts';
@@ -82,5 +82,52 @@ test('a recovery whose server is killed, and PostgreSQL every other time, contin
   expect(attempts.map(({ id }) => id)).toEqual(events.toSorted());
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(EVENTS);
   expect(await folder.query(LOOSE_ENDS)).toEqual([]);
+  expect((await server.signal('SIGTERM')).code).toBe(0);
+});
+
+test('a discard whose server is killed, and PostgreSQL every other time, continues where it was and cancels each event once', async () => {
+  const folder = dataFolder({ settings });
+  cleanups.push(() => folder.remove());
+  let server = await folder.start();
+  const made = await server.api.post('/v2/webhook-endpoints', {
+    url: 'http://127.0.0.1:9/nobody',
+    event_types: ['order.*'],
+    status: 'disabled',
+  });
+  expect(made.status, made.text).toBe(201);
+  const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
+  await publishAll(server.api);
+  // each slice of a thousand rows waits before its counts are written
+  await folder.query(`
+    create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return new; end $$`);
+  await folder.query(
+    'create trigger dawdle before update on webhook_recoveries for each row execute function dawdle()',
+  );
+  const { status, text, body } = await server.api.post(`${endpoint}/discard`, { since: '2020-01-01' });
+  expect(status, text).toBe(201);
+  const read = async () => (await server.api.get(`${endpoint}/recoveries/${body.id}`)).body;
+  const cancelled = async () =>
+    (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
+  const dawdling = async () =>
+    (await folder.query(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)).length > 0;
+
+  // in the middle of the first slice: nothing of it remains
+  await until('a slice is at work', dawdling);
+  await server.kill();
+  server = await folder.start();
+  expect((await read()).discarded_count).toBe(await cancelled());
+  // in the middle of the second one: the first remains
+  await until('the first slice is done', async () => (await read()).discarded_count === 1000);
+  await until('the second slice is at work', dawdling);
+  await server.kill(true);
+  server = await folder.start();
+  expect([(await read()).discarded_count, await cancelled()]).toEqual([1000, 1000]);
+
+  await until('it has ended', async () => (await read()).status === 'completed');
+  expect(await read()).toMatchObject({ discarded_count: EVENTS, skipped_count: 0, queued_count: 0 });
+  expect(await folder.query(`select 1 from deliveries where status <> 'cancelled'`)).toEqual([]);
+  expect(await folder.query('select 1 from queue')).toEqual([]);
+  expect(await folder.query(LOOSE_ENDS)).toEqual([]);
+  expect(await folder.query(MISCOUNTS)).toEqual([]);
   expect((await server.signal('SIGTERM')).code).toBe(0);
 });

@@ -151,6 +151,7 @@ async function attempt(
       succeeded,
       retryMs: outcome.end === 'fails' ? HOUR : null,
       lost: false,
+      cancelled: false,
       startedAt: new Date(outcome.at === null ? Date.now() : timeOf(outcome.at)).toISOString(),
       durationMs: outcome.durationMs,
       url: 'http://127.0.0.1:9/hook',

@@ -235,6 +235,8 @@ export const TESTED_IN: Readonly<Record<string, string>> = {
   'POST /v2/webhook-endpoints/{id}/test-filter': 'api/filters',
   'POST /v2/webhook-endpoints/{id}/portal-link': 'access/portal',
   'POST /v2/webhook-endpoints/{id}/recover': 'api/recoveries',
+  'POST /v2/webhook-endpoints/{id}/discard': 'api/discards',
+  'POST /v2/webhook-endpoints/{id}/preview-recovery': 'api/discards',
   'POST /v2/affiliates/{affiliate_id}/destination/verified-name': 'api/verifications',
   // settings, people and access
   'PUT /v2/alerts': 'operations/alerts',

@@ -339,15 +339,16 @@ export const MISCOUNTS = `
   select 'the counts of the log are wrong' as what, to_json(m)::text as detail
   from (
     select account_id, scope_id, span, starts_at, sum(total)::int as total, sum(delivered)::int as delivered,
-           sum(failed)::int as failed
+           sum(failed)::int as failed, sum(cancelled)::int as cancelled
     from (
-      select * from delivery_counts
+      select account_id, scope_id, span, starts_at, total, delivered, failed, cancelled from delivery_counts
       union all
-      select account_id, scope_id, span, date_bin(length, minute, '2001-01-01Z'), total, delivered, failed
+      select account_id, scope_id, span, date_bin(length, minute, '2001-01-01Z'), total, delivered, failed, cancelled
       from (
-        select account_id, endpoint_id, minute, total, delivered, failed from delivery_count_deltas
+        select account_id, endpoint_id, minute, total, delivered, failed, cancelled from delivery_count_deltas
         union all
-        select account_id, endpoint_id, id_time(event_id), -1, -(status = 'delivered')::int, -(status = 'failed')::int
+        select account_id, endpoint_id, id_time(event_id), -1, -(status = 'delivered')::int, -(status = 'failed')::int,
+               -(status = 'cancelled')::int
         from deliveries d
         where not exists (select from dropped_weeks w where id_time(d.event_id) >= w.starts_at
                           and id_time(d.event_id) < w.starts_at + interval '7 days')) row
@@ -355,7 +356,7 @@ export const MISCOUNTS = `
       cross join (values ('week', interval '7 days'), ('hour', '1 hour'), ('minute', '1 minute')) part (span, length)
     ) part
     group by 1, 2, 3, 4) m
-  where (total, delivered, failed) <> (0, 0, 0)
+  where (total, delivered, failed, cancelled) <> (0, 0, 0, 0)
   union all
   select 'the counts of attempts are wrong', to_json(m)::text
   from (

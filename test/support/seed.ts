@@ -87,12 +87,13 @@ export interface SeededAttempt {
 
 /**
  * Writes attempts of an event at an endpoint as a worker would have: the last one decides between `delivered` and
- * `failed`, and nothing waits any more. For tests of lists; test/delivery tests real attempts.
+ * `failed`, unless the event `ends` otherwise, and nothing waits any more. For tests of lists; test/delivery tests real attempts.
  */
 export async function seedAttempts(
   world: World,
   { id, webhook_endpoint_id: endpoint }: { id: string; webhook_endpoint_id: string },
   attempts: readonly SeededAttempt[],
+  ends?: 'cancelled',
 ): Promise<void> {
   const made = attempts.map(({ status, trigger = 'scheduled', body = '' }, index) => ({
     number: index + 1,
@@ -126,13 +127,13 @@ export async function seedAttempts(
        from whole w
        where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id),
      counted as (
-       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed, attempted_minute,
-         attempt_codes)
+       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed, cancelled,
+         attempted_minute, attempt_codes)
        select account_id, endpoint_id, date_trunc('minute', id_time(event_id)), 0, ($4::text = 'delivered')::int,
-         ($4::text = 'failed')::int, null, null
+         ($4::text = 'failed')::int, ($4::text = 'cancelled')::int, null, null
        from whole
        union all
-       select account_id, endpoint_id, date_trunc('minute', id_time(event_id)), 0, 0, 0,
+       select account_id, endpoint_id, date_trunc('minute', id_time(event_id)), 0, 0, 0, 0,
          date_trunc('minute', started_at), array[attempt_code(duration_ms, response_status)]
        from made)
      delete from queue q using whole w
@@ -141,7 +142,7 @@ export async function seedAttempts(
       endpoint,
       id,
       JSON.stringify(made),
-      last.code === null ? 'delivered' : 'failed',
+      ends ?? (last.code === null ? 'delivered' : 'failed'),
       made.length,
       last.status,
       last.code,

@@ -16,7 +16,13 @@ import { Deliveries } from './list.tsx';
 import './events.css';
 
 const route = getRouteApi('/events/$id');
-const TONES = { failed: 'bad', pending: 'info', held: 'neutral', delivered: 'good' } as const;
+const TONES = {
+  failed: 'bad',
+  pending: 'info',
+  held: 'neutral',
+  cancelled: 'neutral',
+  delivered: 'good',
+} as const;
 
 const SENT: readonly Column<WebhookEventAt>[] = [
   {

@@ -20,7 +20,13 @@ import { Publish } from './publish.tsx';
 import { Views } from './views.tsx';
 
 const route = getRouteApi('/events');
-const TONES = { failed: 'bad', pending: 'info', held: 'neutral', delivered: 'good' } as const;
+const TONES = {
+  failed: 'bad',
+  pending: 'info',
+  held: 'neutral',
+  cancelled: 'neutral',
+  delivered: 'good',
+} as const;
 
 const COLUMNS: readonly Column<PublishedEvent>[] = [
   {
@@ -46,7 +52,9 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
 
 /** The deliveries of an event by status. */
 export function Deliveries({ counts }: { counts: DeliveryCounts }) {
-  const statuses = (['failed', 'pending', 'held', 'delivered'] as const).filter((each) => counts[each] > 0);
+  const statuses = (['failed', 'pending', 'held', 'cancelled', 'delivered'] as const).filter(
+    (each) => counts[each] > 0,
+  );
   const filtered = counts.filtered > 0 && (
     <span className="soft">{texts.filteredOut(whole(counts.filtered))}</span>
   );

@@ -56,7 +56,9 @@ export function Deliveries() {
             },
             {
               name: texts.names.open,
-              values: hours.map(({ published, delivered, failed }) => published - delivered - failed),
+              values: hours.map(
+                ({ published, delivered, failed, cancelled }) => published - delivered - failed - cancelled,
+              ),
               kind: 'stack',
               tone: 'soft',
             },

@@ -69,12 +69,12 @@ function Drawn({ of: whose, data, empty }: DrawnProps) {
     data &&
     buckets.map(({ starts_at }) => intervalName(starts_at, data.interval, isDay ? data.time_zone : zone));
   const of = (value: (bucket: DeliveryBucket) => number | null) => buckets.map(value);
-  const rows = (status: 'failed' | 'delivered') => (index: number, figure: string) => (
+  const rows = (status: 'failed' | 'delivered' | 'cancelled') => (index: number, figure: string) => (
     <LogLink of={whose} search={{ status, ...spanAt(buckets, index, data?.to) }}>
       {figure}
     </LogLink>
   );
-  const { delivered, failed, waiting } = texts.series;
+  const { delivered, failed, cancelled, waiting } = texts.series;
   return (
     <>
       {data && <Totals totals={data.totals} />}
@@ -98,8 +98,15 @@ function Drawn({ of: whose, data, empty }: DrawnProps) {
               link: rows('failed'),
             },
             {
+              name: cancelled,
+              values: of((each) => each.cancelled),
+              kind: 'stack',
+              tone: 'warn',
+              link: rows('cancelled'),
+            },
+            {
               name: waiting,
-              values: of((each) => each.published - each.delivered - each.failed),
+              values: of((each) => each.published - each.delivered - each.failed - each.cancelled),
               kind: 'stack',
               tone: 'soft',
             },
@@ -175,7 +182,7 @@ function spanAt(buckets: readonly DeliveryBucket[], index: number, end = '') {
 }
 
 function Totals({ totals }: { totals: DeliveryAnalytics['totals'] }) {
-  const { published, delivered, failed, attempts, p50_ms, p95_ms, p99_ms } = totals;
+  const { published, delivered, failed, cancelled, attempts, p50_ms, p95_ms, p99_ms } = totals;
   const latency = [p50_ms, p95_ms, p99_ms].map((each) =>
     each === null ? common.nothing : milliseconds(each),
   );
@@ -186,6 +193,7 @@ function Totals({ totals }: { totals: DeliveryAnalytics['totals'] }) {
           [texts.published, whole(published)],
           [texts.series.delivered, whole(delivered)],
           [texts.series.failed, whole(failed)],
+          [texts.series.cancelled, whole(cancelled)],
           [texts.attempts, whole(attempts)],
           [webhooks.failureRate, failureRate(totals)],
           ['p50 · p95 · p99', latency.join(' · ')],

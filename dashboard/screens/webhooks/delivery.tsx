@@ -17,7 +17,13 @@ import { webhooks } from '../../texts/webhooks.ts';
 import { curlOfAttempt } from './curl.ts';
 
 const texts = webhooks.delivery;
-const TONES = { pending: 'info', delivered: 'good', failed: 'bad', held: 'neutral' } as const;
+const TONES = {
+  pending: 'info',
+  delivered: 'good',
+  failed: 'bad',
+  cancelled: 'neutral',
+  held: 'neutral',
+} as const;
 
 /** The delivery of an event to an endpoint, in a drawer: request, response, error, and retry. */
 export function Delivery({

@@ -9,7 +9,7 @@ import { webhooks } from '../../texts/webhooks.ts';
 import { answerCode } from './search.ts';
 
 const texts = webhooks.log;
-const STATUSES = ['failed', 'pending', 'held', 'delivered'] as const;
+const STATUSES = ['failed', 'pending', 'held', 'cancelled', 'delivered'] as const;
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
 /** The filters of a log, as in the URL. */

@@ -8,11 +8,9 @@ import { toast } from '../../parts/toast.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import type { LogSearch } from './filters.tsx';
 
-const texts = webhooks.recover;
-
 /**
- * Starts a recovery that resends everything matching the filters of the log. Hidden if recoveries do not support one of the
- * filters.
+ * Starts a job for everything that matches the filters of the log: a recovery, or for what waits a discard. Hidden if jobs do
+ * not support one of the filters.
  */
 export function Recover({
   endpoint,
@@ -26,36 +24,43 @@ export function Recover({
   onStarted: () => void;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const starting = useWrite('recoverWebhookEndpoint');
+  const recovering = useWrite('recoverWebhookEndpoint');
+  const discarding = useWrite('discardEventsOfWebhookEndpoint');
   const { status, type, answer, code, error, id, own, from, until } = search;
   const isOther = [answer, code, error, id, own].some((each) => each !== undefined);
-  const isKnown = (status === 'failed' || status === 'delivered') && !isOther;
-  if (!isKnown || total === 0) return null;
+  if (isOther || status === undefined || total === 0) return null;
   const body = {
     // the endpoint has no older events
     since: from ?? endpoint.created_at,
-    status,
     ...(until ? { until } : {}),
     ...(type ? { types: [type] } : {}),
   };
-  const started = () => {
+  const isDiscard = status === 'pending' || status === 'held';
+  const texts = isDiscard ? webhooks.discard : webhooks.recover;
+  const starting = isDiscard ? discarding : recovering;
+  const onSuccess = () => {
     toast(texts.started);
     setOpen(false);
     onStarted();
   };
+  const start = () =>
+    isDiscard
+      ? discarding.mutate({ path: [endpoint.id], body }, { onSuccess })
+      : recovering.mutate({ path: [endpoint.id], body: { ...body, status } }, { onSuccess });
   return (
     <div className="recover">
-      <Button icon="refresh" onPress={() => setOpen(true)}>
+      <Button {...(isDiscard ? {} : { icon: 'refresh' })} onPress={() => setOpen(true)}>
         {texts.button(whole(total))}
       </Button>
       {isOpen && (
         <Confirm
           title={texts.title}
           action={texts.action(total)}
+          isDangerous={isDiscard}
           isBusy={starting.isPending}
           error={starting.error}
           onClose={() => setOpen(false)}
-          onConfirm={() => starting.mutate({ path: [endpoint.id], body }, { onSuccess: started })}
+          onConfirm={start}
         >
           <p>{texts.lead(total, endpoint.url)}</p>
           <p className="soft">{texts.moreHappens}</p>

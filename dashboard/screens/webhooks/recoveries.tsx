@@ -64,9 +64,9 @@ const columnsWith = (
 ): readonly Column<WebhookRecovery>[] => [
   {
     title: texts.what,
-    cell: ({ filters: { status, types } }) => (
+    cell: ({ action, filters: { status, types } }) => (
       <>
-        {listed(status.map((each) => webhooks.log.statuses[each]))}
+        {action === 'discard' ? texts.discard : listed(status.map((each) => webhooks.log.statuses[each]))}
         <span className="second">{types === null ? webhooks.allTypes : listed(types)}</span>
       </>
     ),
@@ -76,7 +76,7 @@ const columnsWith = (
     cell: ({ status }) => <Status tone={TONES[status]} label={texts.statuses[status]} />,
   },
   { title: texts.progress, isWide: true, cell: (recovery) => <Progress recovery={recovery} /> },
-  { title: texts.queued, isFigure: true, cell: ({ queued_count }) => whole(queued_count) },
+  { title: texts.done, isFigure: true, cell: (recovery) => whole(doneBy(recovery)) },
   {
     title: texts.skipped,
     isFigure: true,
@@ -96,6 +96,9 @@ const columnsWith = (
   },
 ];
 
+/** The number of events that it queued or cancelled. */
+const doneBy = ({ queued_count, discarded_count }: WebhookRecovery) => queued_count + discarded_count;
+
 /** How much of the recovery's period has been processed. */
 function Progress({ recovery: { filters, processed_until, status } }: { recovery: WebhookRecovery }) {
   const [since, until] = [Date.parse(filters.since), Date.parse(filters.until)];
@@ -110,14 +113,15 @@ function Progress({ recovery: { filters, processed_until, status } }: { recovery
 
 function Cancel({ recovery, onClose }: { recovery: WebhookRecovery; onClose: () => void }) {
   const cancelling = useWrite('deleteRecoveryOfWebhookEndpoint');
+  const words = recovery.action === 'discard' ? webhooks.discard : texts;
   const done = () => {
-    toast(texts.cancelled);
+    toast(words.cancelled);
     onClose();
   };
   return (
     <Confirm
-      title={texts.cancelTitle}
-      action={texts.cancelTitle}
+      title={words.cancelTitle}
+      action={words.cancelTitle}
       isDangerous
       isBusy={cancelling.isPending}
       error={cancelling.error}
@@ -126,7 +130,7 @@ function Cancel({ recovery, onClose }: { recovery: WebhookRecovery; onClose: () 
         cancelling.mutate({ path: [recovery.webhook_endpoint_id, recovery.id] }, { onSuccess: done })
       }
     >
-      <p>{texts.cancelling(recovery.queued_count)}</p>
+      <p>{words.cancelling(doneBy(recovery))}</p>
     </Confirm>
   );
 }

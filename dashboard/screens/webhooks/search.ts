@@ -7,7 +7,7 @@ export const answerCode = (raw: unknown): number | undefined =>
 /** The filters of the log. `event` and `at` identify the delivery in the drawer. */
 const LOG = {
   page: number,
-  status: oneOf(['pending', 'delivered', 'failed', 'held']),
+  status: oneOf(['pending', 'delivered', 'failed', 'cancelled', 'held']),
   type: text,
   answer: oneOf(['2xx', '3xx', '4xx', '5xx', 'none']),
   code: answerCode,

@@ -133,11 +133,12 @@ async function deliveries(
 function deliverySeries({ buckets, totals }: DeliveryAnalytics, { paint }: Terminal): string {
   const busy = buckets.filter(({ published, attempts }) => published > 0 || attempts > 0);
   if (busy.length === 0) return 'There was no activity in this period.\n';
-  const headings = ['PUBLISHED', 'DELIVERED', 'FAILED', 'ATTEMPTS', 'P50', 'P95', 'P99'];
+  const headings = ['PUBLISHED', 'DELIVERED', 'FAILED', 'CANCELLED', 'ATTEMPTS', 'P50', 'P95', 'P99'];
   const answers = ['2XX', '3XX', '4XX', '5XX', 'NO ANSWER'];
   const cells = (sums: DeliverySums) =>
     [
-      ...[sums.published, sums.delivered, sums.failed, sums.attempts, sums.p50_ms, sums.p95_ms, sums.p99_ms],
+      ...[sums.published, sums.delivered, sums.failed, sums.cancelled, sums.attempts],
+      ...[sums.p50_ms, sums.p95_ms, sums.p99_ms],
       ...[
         sums.answers['2xx'],
         sums.answers['3xx'],

@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type {
   Client,
   ListRecoveriesOfWebhookEndpointQuery,
+  PreviewRecoveryOfWebhookEndpointBody,
   RecoverWebhookEndpointBody,
   WebhookRecovery,
 } from '../../client/client.ts';
@@ -15,13 +16,23 @@ import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
 
-interface RecoverOptions {
+interface JobOptions {
   readonly since: string;
   readonly until?: string | undefined;
-  readonly status?: string | undefined;
   readonly types?: string | undefined;
   readonly yes?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
 }
+interface RecoverOptions extends JobOptions {
+  readonly status?: string | undefined;
+}
+
+const SINCE = 'events created at this time or later: a day such as 2026-09-14, or an instant';
+const UNTIL = 'events created before this time; a day is included as a whole; default now';
+const TYPES = 'event types, separated by commas: payout.paid,order.*; default all';
+const YES = 'do not ask; required without a terminal';
+const DRY_RUN = 'only count the events that match';
+const RECORD = 'print the record (WebhookRecovery; with --dry-run RecoveryPreview)';
 
 const RECOVER_HELP = `
 Sends every matching event of the log again with the same webhook-id, oldest first and a few at a time, so that new events do not
@@ -33,27 +44,53 @@ Examples:
       --status failed,delivered --types 'payout.*' --yes
 `;
 
-/** `payhook webhooks recover|recoveries|cancel-recovery`. */
+const DISCARD_HELP = `
+Cancels every matching event that waits for the endpoint, also at a disabled one, so that it is not sent. An event that is being sent has no
+attempt after this one. Cancelled events stay in the log: payhook webhooks recover --status cancelled sends them. It is a background job of the
+server or of payhook worker; an endpoint has one recovery or discard at a time.
+
+Examples:
+  $ payhook webhooks discard https://shop.example.com/payhook --since 2026-11-01 --types 'order.*'
+  $ payhook webhooks discard https://shop.example.com/payhook --since 2026-11-01 --dry-run
+`;
+
+/** `payhook webhooks recover|discard|recoveries|cancel-recovery`. */
 export function addRecover(webhooks: Command, cli: Cli): void {
   webhooks
     .command('recover')
     .description('send the events of a period to an endpoint again')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .requiredOption(
-      '--since <when>',
-      'events created at this time or later: a day such as 2026-09-14, or an instant',
+    .requiredOption('--since <when>', SINCE)
+    .option('--until <when>', UNTIL)
+    .option(
+      '--status <statuses>',
+      'failed, pending, delivered, cancelled, separated by commas; default failed',
     )
-    .option('--until <when>', 'events created before this time; a day is included as a whole; default now')
-    .option('--status <statuses>', 'failed, pending, delivered, separated by commas; default failed')
-    .option('--types <types>', 'event types, separated by commas: payout.paid,order.*; default all')
-    .option('-y, --yes', 'do not ask; required without a terminal')
-    .option('--json', 'print the record (WebhookRecovery)')
+    .option('--types <types>', TYPES)
+    .option('--dry-run', DRY_RUN)
+    .option('-y, --yes', YES)
+    .option('--json', RECORD)
     .addHelpText('after', RECOVER_HELP)
     .action((reference: string, options: RecoverOptions) => cli.run(() => recover(cli, reference, options)));
+  webhooks
+    .command('discard')
+    .description('cancel the events of a period that wait for an endpoint')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .requiredOption('--since <when>', SINCE)
+    .option('--until <when>', UNTIL)
+    .option('--types <types>', TYPES)
+    .addOption(new Option('--type <types>', 'the same as --types').hideHelp())
+    .option('--dry-run', DRY_RUN)
+    .option('-y, --yes', YES)
+    .option('--json', RECORD)
+    .addHelpText('after', DISCARD_HELP)
+    .action((reference: string, { type, ...options }: JobOptions & { type?: string }) =>
+      cli.run(() => discard(cli, reference, { types: type, ...options })),
+    );
   withPages(
     webhooks
       .command('recoveries')
-      .description('list the recoveries of an endpoint with their progress, newest first')
+      .description('list the recoveries and discards of an endpoint with their progress, newest first')
       .argument('<endpoint>', ENDPOINT_HELP),
     { nouns: 'recoveries', sort: 'id, created_at' },
   )
@@ -62,7 +99,7 @@ export function addRecover(webhooks: Command, cli: Cli): void {
     .action((reference: string, options: ListOptions) => cli.run(() => list(cli, reference, options)));
   webhooks
     .command('cancel-recovery')
-    .description('cancel a recovery; events it already queued are still sent')
+    .description('cancel a recovery or discard; events it already queued are still sent')
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('<recovery>', 'its id (rec_…)')
     .option('--json', 'print the record (WebhookRecovery)')
@@ -76,35 +113,74 @@ export function addRecover(webhooks: Command, cli: Cli): void {
 const wordsOf = (text: string | undefined) => text?.split(',').map((word) => word.trim());
 
 async function recover(cli: Cli, reference: string, options: RecoverOptions): Promise<undefined> {
-  const { since, until, status } = options;
+  const question = (events: string) =>
+    `Send ${events} ${spanOf(options)} to ${reference} again (${options.status ?? 'failed'})?`;
+  if (options.dryRun) await preview(cli, reference, { ...bodyOf(options), action: 'recover' });
+  else await startRecovery(cli, reference, options, question);
+}
+
+async function discard(cli: Cli, reference: string, options: JobOptions): Promise<undefined> {
+  const body = bodyOf(options);
+  const filters = { ...body, action: 'discard' } as const;
+  if (options.dryRun) return preview(cli, reference, filters);
   requireYes(cli.terminal, options.yes);
-  const span = until === undefined ? `since ${since}` : `from ${since} until ${until}`;
-  await startRecovery(
-    cli,
-    reference,
-    options,
-    `Send events ${span} to ${reference} again (${status ?? 'failed'})?`,
+  const made = await withEndpoint(cli, reference, async (client, id) => {
+    if (!options.yes) {
+      const { matching_count } = await client.webhookEndpoints.previewRecovery(id, filters);
+      const events = count(matching_count, 'waiting event');
+      await confirm(cli.terminal, `Discard ${events} ${spanOf(options)} of ${reference}?`);
+    }
+    return client.webhookEndpoints.discard(id, body);
+  });
+  cli.terminal.result(
+    made,
+    () => `${made.id} cancels waiting events while a server or worker is running.\n${howToFollow(made)}`,
   );
 }
 
-/** Starts the recovery after the question is answered, and prints how to see its progress. */
+const spanOf = ({ since, until }: JobOptions) =>
+  until === undefined ? `since ${since}` : `from ${since} until ${until}`;
+// the server judges the words, and names the rule
+const bodyOf = ({ since, until, status, types }: RecoverOptions) =>
+  ({ since, until, status: wordsOf(status), types: wordsOf(types) }) as RecoverWebhookEndpointBody;
+const howToFollow = ({ webhook_endpoint_id }: WebhookRecovery) =>
+  `To see its progress: payhook webhooks recoveries ${webhook_endpoint_id}\n`;
+
+/** Counts what a job would take. */
+async function preview(
+  cli: Cli,
+  reference: string,
+  body: PreviewRecoveryOfWebhookEndpointBody,
+): Promise<undefined> {
+  const found = await withEndpoint(cli, reference, (client, id) =>
+    client.webhookEndpoints.previewRecovery(id, body),
+  );
+  const { matching_count: matching, action } = found;
+  cli.terminal.result(
+    found,
+    () => `It would ${action === 'recover' ? 'send' : 'cancel'} ${count(matching, 'event')}.\n`,
+  );
+}
+
+/** Counts the events, starts the recovery after the question is answered, and prints how to see its progress. */
 export async function startRecovery(
   cli: Cli,
   reference: string,
-  { since, until, status, types, yes }: RecoverOptions,
-  question: string,
+  options: RecoverOptions,
+  question: (events: string) => string,
 ): Promise<undefined> {
-  // the server judges the words, and names the rule
-  const body = { since, until, status: wordsOf(status), types: wordsOf(types) } as RecoverWebhookEndpointBody;
+  requireYes(cli.terminal, options.yes);
+  const body = bodyOf(options);
   const made = await withEndpoint(cli, reference, async (client, id) => {
-    await confirm(cli.terminal, question, yes);
+    if (!options.yes) {
+      const { matching_count } = await client.webhookEndpoints.previewRecovery(id, body);
+      await confirm(cli.terminal, question(count(matching_count, 'event')));
+    }
     return client.webhookEndpoints.recover(id, body);
   });
   cli.terminal.result(
     made,
-    () =>
-      `${made.id} sends matching events again while a server or worker is running.\n` +
-      `To see its progress: payhook webhooks recoveries ${made.webhook_endpoint_id}\n`,
+    () => `${made.id} sends matching events again while a server or worker is running.\n${howToFollow(made)}`,
   );
 }
 
@@ -126,8 +202,10 @@ function recoveryTable(recoveries: readonly WebhookRecovery[], { paint }: Termin
   return table(
     [
       { heading: 'CREATED (UTC)' },
+      { heading: 'ACTION' },
       { heading: 'STATUS' },
       { heading: 'QUEUED', right: true },
+      { heading: 'DISCARDED', right: true },
       { heading: 'SKIPPED', right: true },
       { heading: 'SINCE' },
       { heading: 'PROCESSED UNTIL' },
@@ -136,8 +214,10 @@ function recoveryTable(recoveries: readonly WebhookRecovery[], { paint }: Termin
     ],
     recoveries.map((recovery) => [
       exactTime(recovery.created_at),
+      recovery.action,
       recovery.status,
       String(recovery.queued_count),
+      String(recovery.discarded_count),
       String(recovery.skipped_count),
       exactTime(recovery.filters.since),
       recovery.processed_until === null ? '' : exactTime(recovery.processed_until),
@@ -153,7 +233,10 @@ async function cancel(cli: Cli, reference: string, recovery: string): Promise<un
     await client.webhookEndpoints.cancelRecovery(id, recovery);
     return client.webhookEndpoints.recovery(id, recovery);
   });
-  const done = `it has queued ${count(ended.queued_count, 'event')}`;
+  const done =
+    ended.action === 'recover'
+      ? `it has queued ${count(ended.queued_count, 'event')}`
+      : `it has cancelled ${count(ended.discarded_count, 'event')}`;
   cli.terminal.result(ended, () => `Cancelled ${ended.id}; ${done}.\n`);
 }
 

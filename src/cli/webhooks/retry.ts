@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
-import { type Cli, requireYes } from '../command/cli.ts';
+import type { Cli } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { ENDPOINT_HELP } from '../finders/endpoint.ts';
 import { count } from '../terminal/money.ts';
@@ -54,14 +54,12 @@ async function retry(
   if (failed === events.length > 0) throw new UsageError('name the events to retry, or give --failed');
   if (!failed && types !== undefined) throw new UsageError('--types needs --failed');
   if (failed) {
-    requireYes(cli.terminal, yes);
-    const which =
-      types === undefined ? 'all events that have failed' : `all events of ${types} that have failed`;
+    const which = types === undefined ? 'that have failed' : `of ${types} that have failed`;
     return startRecovery(
       cli,
       reference,
       { since: THE_BEGINNING, types, yes },
-      `Send ${which} to ${reference} again, now?`,
+      (events) => `Send ${events} ${which} to ${reference} again, now?`,
     );
   }
   const report = await withEndpoint(cli, reference, async (client, endpoint) => {

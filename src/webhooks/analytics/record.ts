@@ -38,7 +38,11 @@ const counts = {
     description: 'deliveries of events published in the bucket: one for each endpoint of an event',
   },
   delivered: { ...count, description: 'those of them that are delivered by now' },
-  failed: { ...count, description: 'those of them that have failed by now; the rest is pending or held' },
+  failed: { ...count, description: 'those of them that have failed by now' },
+  cancelled: {
+    ...count,
+    description: 'those of them that are cancelled by now; the rest is pending or held',
+  },
   attempts: { ...count, description: 'attempts that began in the bucket, of any event' },
   p50_ms: percentile('half of the attempts took at most this long; null without attempts'),
   p95_ms: percentile('95 % of the attempts took at most this long'),

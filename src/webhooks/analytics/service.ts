@@ -67,7 +67,7 @@ export async function getDeliveryAnalytics(
 type DeliverySum = Awaited<ReturnType<typeof readDeliverySeries>>[number];
 
 function sumOf(sums: readonly DeliverySum[]): DeliverySums {
-  const add = (field: 'published' | 'delivered' | 'failed') =>
+  const add = (field: 'published' | 'delivered' | 'failed' | 'cancelled') =>
     sums.reduce((all, { [field]: n }) => all + n, 0);
   const counts = new Map<number, number>();
   for (const { attempts } of sums) {
@@ -78,6 +78,7 @@ function sumOf(sums: readonly DeliverySum[]): DeliverySums {
     published: add('published'),
     delivered: add('delivered'),
     failed: add('failed'),
+    cancelled: add('cancelled'),
     ...summarize(counts),
   };
 }

@@ -135,9 +135,10 @@ export const ENDPOINT_FIELDS = {
   },
   disabled_reason: {
     schema: nullable(
-      Type.Enum(['manual', 'failing', 'gone'], {
+      Type.Enum(['manual', 'failing', 'gone', 'requested'], {
         title: 'DisabledReason',
-        description: 'manual: by hand; failing: every attempt failed for five days; gone: it answered 410',
+        description:
+          'manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it answered `webhook-delivery: disable`',
       }),
     ),
   },

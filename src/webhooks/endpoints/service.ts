@@ -209,7 +209,7 @@ export async function disableEndpoint(
     account,
     endpoint,
     reason,
-  }: { account: AccountId; endpoint: EndpointId; reason: 'manual' | 'failing' | 'gone' },
+  }: { account: AccountId; endpoint: EndpointId; reason: 'manual' | 'failing' | 'gone' | 'requested' },
 ): Promise<boolean> {
   if (!(await markDisabled(tx, account, endpoint, reason))) return false;
   const data = await recordOf(tx, { account }, endpoint);

@@ -257,7 +257,8 @@ export async function typesWaiting(tx: Tx, account: AccountId, id: EndpointId): 
         where q.account_id = ${account} and q.endpoint_id = ${id}
         union
         select unnest(coalesce(types, '{*}')) from webhook_recoveries
-        where account_id = ${account} and endpoint_id = ${id} and completed_at is null and cancelled_at is null`,
+        where account_id = ${account} and endpoint_id = ${id} and completed_at is null and cancelled_at is null
+          and action = 'recover'`,
   );
   return found.map(({ type }) => type);
 }

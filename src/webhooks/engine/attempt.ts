@@ -23,8 +23,8 @@ export interface Finished {
   readonly outcome: Outcome;
   readonly result: Result;
   readonly retryAfterMs: number | null;
-  /** The receiver answered 410. */
-  readonly isGone: boolean;
+  /** Why its endpoint is to be disabled: the receiver answered 410, or asked for it; null = it is not. */
+  readonly disables: 'gone' | 'requested' | null;
   /** Another delivery of the same request already counts for the endpoint. */
   readonly isFurther: boolean;
 }
@@ -234,21 +234,27 @@ function finishedOf(
   const retryAfterMs =
     retryAfterSeconds === null ? null : Math.min(retryAfterSeconds * 1000, LONGEST_WAIT_MS);
   const isGone = outcome.responseStatus === 410;
+  const isRequested = outcome.instructions.has('disable');
+  const lost = errorCode === 'lost';
+  const cancelled = !succeeded && !lost && outcome.instructions.has('abort-message');
   const step = delivery.step + 1;
   return {
     delivery,
     outcome,
     retryAfterMs,
-    isGone,
+    disables: isGone ? 'gone' : isRequested ? 'requested' : null,
     isFurther,
     // listed one by one: spreading `outcome` costs as much as signing
     result: {
       delivery,
       token,
       succeeded,
-      lost: errorCode === 'lost',
+      lost,
+      cancelled,
       retryMs:
-        succeeded || isGone ? null : nextDelay(scheduleMs, { step, retryAfterMs, random: Math.random() }),
+        succeeded || isGone || cancelled
+          ? null
+          : nextDelay(scheduleMs, { step, retryAfterMs, random: Math.random() }),
       startedAt: formatInstant(at),
       durationMs: outcome.durationMs,
       url: delivery.url,

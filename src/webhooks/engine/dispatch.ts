@@ -62,7 +62,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const { lack = null, isUnsent = false } = ended[0]?.outcome ?? {};
       if (lack === null && !isUnsent) {
         rest.end();
-        if (ended[0]?.isGone) permits.refuse(first.endpoint);
+        if ((ended[0]?.disables ?? null) !== null) permits.refuse(first.endpoint);
         for (const finished of ended) {
           measureAttempt(db, finished);
           settle(finished);

@@ -18,9 +18,10 @@ export function measureAttempt(db: Database, { delivery, result, isFurther }: Fi
   instruments.observe('latency', Math.max(0, sinceStored) / 1000);
 }
 
-function outcomeOf(trigger: string, { succeeded, lost, retryMs }: Finished['result']): string {
+function outcomeOf(trigger: string, { succeeded, lost, cancelled, retryMs }: Finished['result']): string {
   if (succeeded) return 'delivered';
   if (lost) return 'lost';
+  if (cancelled) return 'cancelled';
   // an attempt by hand is outside the schedule
   return retryMs === null || trigger !== 'scheduled' ? 'failed' : 'retrying';
 }

@@ -49,8 +49,9 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
     );
 }
 
-// a proxy's failure is not the endpoint's
-const isFailure = ({ result, outcome }: Finished) => !result.succeeded && !isOfProxy(outcome.errorCode);
+// a proxy's failure is not the endpoint's, and a receiver that gives up an event is well
+const isFailure = ({ result, outcome }: Finished) =>
+  !result.succeeded && !result.cancelled && !isOfProxy(outcome.errorCode);
 const isBad = (finished: Finished) => isFailure(finished) || finished.outcome.durationMs > SLOW_MS;
 
 /** How long a response asks for a pause of its endpoint, in milliseconds. */

@@ -24,6 +24,12 @@ export type AttemptError =
   | 'lost'
   | 'network_error';
 
+/**
+ * What a response may ask for in its header `webhook-delivery` (Svix, "Delivery control"): no further attempts of this
+ * event, or nothing more at all.
+ */
+type Instruction = 'abort-message' | 'disable';
+
 /** The result of one exchange with a receiver. A failure is data, never an exception. */
 export interface Outcome {
   /** Whole milliseconds. */
@@ -42,6 +48,8 @@ export interface Outcome {
   readonly errorMessage: string | null;
   /** Seconds that the receiver asks to wait (`Retry-After`), at most a year; null = none. */
   readonly retryAfterSeconds: number | null;
+  /** What the receiver asks for in `webhook-delivery`. */
+  readonly instructions: ReadonlySet<Instruction>;
   /** What this machine lacked to make the attempt, such as EMFILE, so that nothing was sent; null = nothing. */
   readonly lack: string | null;
   /** Sending was no longer permitted, so nothing was sent. */
@@ -117,6 +125,7 @@ export const NOTHING: Outcome = {
   errorCode: null,
   errorMessage: null,
   retryAfterSeconds: null,
+  instructions: new Set(),
   lack: null,
   isUnsent: false,
 };
@@ -274,9 +283,19 @@ export function outcomeOf(exchange: Heard, failure: Failure | null, { clock, nee
     errorCode: code,
     errorMessage: message,
     retryAfterSeconds: secondsOf(headers['retry-after'], headers.date, clock),
+    instructions: instructionsOf(headers['webhook-delivery']),
     lack: null,
     isUnsent: false,
   };
+}
+
+/** The known words of `webhook-delivery`, separated by commas. */
+function instructionsOf(value: string | string[] | undefined): ReadonlySet<Instruction> {
+  if (value === undefined) return NOTHING.instructions;
+  const words = String(value)
+    .split(',')
+    .map((word) => word.trim().toLowerCase());
+  return new Set((['abort-message', 'disable'] as const).filter((word) => words.includes(word)));
 }
 
 function failureOfStatus(status: number): Failure | null {

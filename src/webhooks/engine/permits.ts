@@ -16,9 +16,9 @@ export interface Lease {
 export interface Permits {
   /** The permit for a request to an endpoint. */
   of(lease: Lease, endpoint: EndpointId): Permit;
-  /** The endpoint answered 410: nothing leased before `forget` is sent there. */
+  /** A response disables the endpoint: nothing leased before `forget` is sent there. */
   refuse(endpoint: EndpointId): void;
-  /** The 410 was written, so later leases concern the endpoint only if a user enabled it again. */
+  /** The result was written, so later leases concern the endpoint only if a user enabled it again. */
   forget(endpoint: EndpointId): void;
 }
 

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
-import type { AccountId, EndpointId } from '../../kernel/ids.ts';
+import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
+import { discard } from '../../outbox/ending.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 
-/** Runs recoveries until closed. Any number of recoverers share the recoveries of a database. */
+/** Runs recoveries and discards until closed. Any number of recoverers share the recoveries of a database. */
 export interface Recoverer {
   /** Starts no more slices and waits for the current one. */
   close(): Promise<void>;
@@ -18,6 +19,7 @@ interface Job {
 }
 
 interface LockedJob {
+  readonly action: 'recover' | 'discard';
   readonly endpoint: EndpointId;
   readonly cursor: string;
   readonly until: string;
@@ -94,34 +96,39 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
   };
 }
 
-/** Open recoveries at enabled endpoints that use at most half of their share of the queue. */
+/** A discard runs at any endpoint, a recovery only at an enabled one. */
+const mayRun = sql`(r.action = 'discard' or e.disabled_at is null)`;
+
+/** Open jobs that may run: a recovery uses at most half of its share of the queue. */
 function jobsWithRoom(tx: Tx): Promise<Job[]> {
   return rows<Job>(
     tx,
     sql`select r.account_id as account, r.id from webhook_recoveries r ${endpointJoin}
-        where ${isOpen} and e.disabled_at is null and 2 * ${standing} <= ${room}
+        where ${isOpen} and ${mayRun} and (r.action = 'discard' or 2 * ${standing} <= ${room})
         order by r.id limit ${JOBS_AT_ONCE}::int`,
     'recoveries_with_room',
   );
 }
 
 /**
- * Runs one slice of a recovery. The queued rows, the cursor and the counts are written in one transaction, so an
- * interrupted recovery continues from there and queues nothing twice. Returns false if another worker runs it, or it is
+ * Runs one slice of a job. The changed rows, the cursor and the counts are written in one transaction, so an
+ * interrupted job continues from there and does nothing twice. Returns false if another worker runs it, or it is
  * over.
  */
 async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
   await holdLog(tx);
   const job = await maybeRow<LockedJob>(
     tx,
-    sql`select r.endpoint_id as endpoint, r.cursor, r.until, r.statuses, r.types, e.resumptions
+    sql`select r.action, r.endpoint_id as endpoint, r.cursor, r.until, r.statuses, r.types, e.resumptions
         from webhook_recoveries r ${endpointJoin}
-        where r.account_id = ${account} and r.id = ${id} and ${isOpen} and e.disabled_at is null
+        where r.account_id = ${account} and r.id = ${id} and ${isOpen} and ${mayRun}
         for update of r skip locked`,
     'lock_recovery',
   );
   if (job === null) return false;
-  const slice = await queueSlice(tx, account, { ...job, id });
+  const slice = await (job.action === 'discard'
+    ? discardSlice(tx, account, job)
+    : queueSlice(tx, account, { ...job, id }));
   // the room may be exhausted before the rows
   const isFull = slice.matched >= slice.room;
   const isEnd = !isFull && slice.scanned < ROWS_AT_ONCE;
@@ -129,14 +136,14 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
     tx,
     sql`update webhook_recoveries
         set cursor = coalesce(${isFull ? slice.last_matched : slice.last_scanned}, cursor),
-            queued_count = queued_count + ${slice.queued}::int,
-            skipped_count = skipped_count + ${slice.matched - slice.queued}::int,
+            queued_count = queued_count + ${slice.done}::int,
+            skipped_count = skipped_count + ${slice.matched - slice.done}::int,
             started_at = coalesce(started_at, at.now), completed_at = case when ${isEnd} then at.now end
         from (select now_ms() as now) at
         where account_id = ${account} and id = ${id}`,
     'move_recovery',
   );
-  if (slice.queued > 0) tx.announce();
+  if (slice.done > 0 && job.action === 'recover') tx.announce();
   return true;
 }
 
@@ -148,8 +155,41 @@ interface Slice {
   /** Event ids (UUID); null = none. */
   readonly last_scanned: string | null;
   readonly last_matched: string | null;
-  /** The number of matching ones that were neither due nor in flight. */
-  readonly queued: number;
+  /** The number of matching ones that it queued or cancelled: the others were in flight, or due already. */
+  readonly done: number;
+}
+
+/** The next rows of the log for a job. */
+function scan(account: AccountId, { endpoint, cursor, until, statuses }: LockedJob): Sql {
+  // a literal, so that the index of failed rows is used
+  const among = statuses.every((status) => status === 'failed') ? sql`d.is_failed` : sql`true`;
+  return sql`
+          select d.event_id, d.status, d.type from deliveries d
+          where d.account_id = ${account} and d.endpoint_id = ${endpoint} and ${among}
+            and d.event_id > ${cursor}::uuid and d.event_id < id_floor(${until}::timestamptz)
+            and ${isKept(sql`d.event_id`)}
+          order by d.event_id limit ${ROWS_AT_ONCE}::int`;
+}
+
+const matches = ({ statuses, types }: LockedJob): Sql =>
+  sql`status = any(${[...statuses]}::text[]) and ${isCovered(sql`type`, types)}`;
+
+/** Cancels the next deliveries of a discard. */
+async function discardSlice(tx: Tx, account: AccountId, job: LockedJob): Promise<Slice> {
+  const { events, ...scanned } = await oneRow<{
+    scanned: number;
+    last_scanned: string | null;
+    events: EventId[];
+  }>(
+    tx,
+    sql`with scanned as materialized (${scan(account, job)})
+        select count(*)::int as scanned, (array_agg(event_id order by event_id desc))[1] as last_scanned,
+               coalesce(array_agg(event_id order by event_id) filter (where ${matches(job)}), '{}') as events
+        from scanned`,
+    'scan_to_discard',
+  );
+  const done = events.length === 0 ? 0 : await discard(tx, { account, endpoint: job.endpoint, events });
+  return { ...scanned, room: ROWS_AT_ONCE + 1, matched: events.length, last_matched: null, done };
 }
 
 /**
@@ -159,25 +199,15 @@ interface Slice {
  * was empty may scan the rows of other endpoints.
  */
 function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string }): Promise<Slice> {
-  // a literal, so that the index of failed rows is used
-  const among = job.statuses.every((status) => status === 'failed') ? sql`d.is_failed` : sql`true`;
   return oneRow<Slice>(
     tx,
     sql`with
         room as materialized (
           select greatest(0, ${room} - ${standing})::int as room from webhook_recoveries r ${endpointJoin}
           where r.account_id = ${account} and r.id = ${job.id}),
-        scanned as materialized (
-          select d.event_id, d.status, d.type from deliveries d
-          where d.account_id = ${account} and d.endpoint_id = ${job.endpoint} and ${among}
-            and d.event_id > ${job.cursor}::uuid and d.event_id < id_floor(${job.until}::timestamptz)
-            and ${isKept(sql`d.event_id`)}
-          order by d.event_id limit ${ROWS_AT_ONCE}::int),
+        scanned as materialized (${scan(account, job)}),
         matched as materialized (
-          select event_id from scanned
-          where status = any(${[...job.statuses]}::text[])
-            and ${isCovered(sql`type`, job.types)}
-          order by event_id limit (select room from room)),
+          select event_id from scanned where ${matches(job)} order by event_id limit (select room from room)),
         waiting as materialized (
           select q.event_id from matched m
           join queue q on q.event_id = m.event_id and q.endpoint_id = ${job.endpoint}
@@ -197,6 +227,6 @@ function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string })
                (select count(*)::int from matched) as matched,
                (select event_id from scanned order by event_id desc limit 1) as last_scanned,
                (select event_id from matched order by event_id desc limit 1) as last_matched,
-               (select count(*)::int from pulled) + (select count(*)::int from added) as queued`,
+               (select count(*)::int from pulled) + (select count(*)::int from added) as done`,
   );
 }

@@ -163,10 +163,11 @@ async function removeDeliveries(
           returning a.*),
         counted as (${noteAttempts(sql`
           select account_id, endpoint_id, event_id, -1 as total, -(status = 'delivered')::int as delivered,
-                 -(status = 'failed')::int as failed, null::timestamptz as attempted_at, null::int2 as code
+                 -(status = 'failed')::int as failed, -(status = 'cancelled')::int as cancelled,
+                 null::timestamptz as attempted_at, null::int2 as code
           from finished
           union all
-          select account_id, endpoint_id, event_id, 0, 0, 0, started_at, -attempt_code(duration_ms, response_status)
+          select account_id, endpoint_id, event_id, 0, 0, 0, 0, started_at, -attempt_code(duration_ms, response_status)
           from attempted`)})
         select account_id as account, endpoint_id as endpoint, event_id as event from slice
         order by account_id, endpoint_id, event_id`,

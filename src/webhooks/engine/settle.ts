@@ -17,6 +17,8 @@ export interface Result {
    * not count the attempt, unless the previous one was lost too.
    */
   readonly lost: boolean;
+  /** It failed, and the receiver gives up the event: a pending delivery is cancelled. */
+  readonly cancelled: boolean;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly durationMs: number;
@@ -51,15 +53,15 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
     tx,
     sql`with result as materialized (
           select * from rows from (json_to_recordset(${JSON.stringify(results.map(recordOf))}::json) as (
-            endpoint_id uuid, event_id uuid, token uuid, failed boolean, retry_ms int, lost boolean,
+            endpoint_id uuid, event_id uuid, token uuid, failed boolean, retry_ms int, lost boolean, cancelled boolean,
             started_at timestamptz(3), duration_ms int, url text, request_headers json, response_status int,
             response_headers json, response_body text, response_truncated boolean, error_code text,
             error_message text)) with ordinality as r),
         owned as materialized (
           select o.*, now_ms() as settled_at, now_ms() + case when o.released then 0 else o.retry_ms end * interval '1 millisecond' as retry_at
           from (
-          select r.*, q.account_id, q.trigger, q.step,
-                 case when r.lost then (
+          select r.*, q.account_id, q.trigger, q.step, r.cancelled or q.discarded as ended,
+                 case when r.lost and not q.discarded then (
                    select nullif(b.last_error_code is distinct from 'lost', false) from deliveries b
                    where b.account_id = q.account_id and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id
                      and ${isNear(sql`b.event_id`)}) end as released,
@@ -79,10 +81,11 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
           set attempt_count = d.attempt_count + 1, last_attempt_at = o.started_at,
               last_response_status = o.response_status, last_error_code = o.error_code,
               status = case when o.failed is null then 'delivered'
+                            when d.status = 'pending' and o.ended then 'cancelled'
                             when d.status = 'pending' and o.trigger = 'scheduled' and o.retry_at is null then 'failed'
                             else d.status end,
               delivered_at = case when o.failed is null then coalesce(d.delivered_at, o.settled_at) else d.delivered_at end,
-              next_attempt_at = case when o.failed is null then null
+              next_attempt_at = case when o.failed is null or o.ended then null
                                      when o.trigger = 'scheduled' then o.retry_at
                                      else d.next_attempt_at end
           from owned o
@@ -94,6 +97,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
             select account_id, endpoint_id, event_id, 0 as total,
                    (status = 'delivered')::int - (status_before = 'delivered')::int as delivered,
                    (status = 'failed')::int - (status_before = 'failed')::int as failed,
+                   (status = 'cancelled')::int - (status_before = 'cancelled')::int as cancelled,
                    started_at as attempted_at, attempt_code(duration_ms, response_status) as code
             from logged`)}),
         noted as (
@@ -131,6 +135,7 @@ function recordOf(result: Result): object {
     failed: result.succeeded ? undefined : true,
     retry_ms: result.retryMs ?? undefined,
     lost: result.lost ? true : undefined,
+    cancelled: result.cancelled ? true : undefined,
     started_at: result.startedAt,
     duration_ms: result.durationMs,
     url: result.url,

@@ -32,7 +32,7 @@ export interface WorkerOptions {
   /** Disables an endpoint and notifies the account's other endpoints. Returns false if it is disabled already. */
   disableEndpoint(
     tx: Tx,
-    endpoint: { account: AccountId; endpoint: EndpointId; reason: 'failing' | 'gone' },
+    endpoint: { account: AccountId; endpoint: EndpointId; reason: 'failing' | 'gone' | 'requested' },
   ): Promise<boolean>;
 }
 
@@ -137,7 +137,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   function onSettled(batch: readonly Finished[]): void {
     leasing.end(batch.map(({ delivery }) => delivery));
-    for (const { isGone, delivery } of batch) if (isGone) permits.forget(delivery.endpoint);
+    for (const { disables, delivery } of batch) if (disables !== null) permits.forget(delivery.endpoint);
     signal('settled', batch.length);
     if (leasing.isLeftBehind() || pump.isLooking()) pump.wake();
   }

@@ -8,11 +8,11 @@ import { createNotes, groupByEndpoint } from './notes.ts';
 import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
 
 /** An endpoint to disable. */
-export type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' };
+export type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' | 'requested' };
 
 /** The result of writing a batch. */
 export interface Written {
-  /** The endpoints disabled with it: they answered 410. */
+  /** The endpoints disabled with it: they answered 410, or asked for it. */
   readonly disabled: readonly Disabling[];
   /** The endpoints to disable because every attempt has failed for too long. */
   readonly hopeless: readonly Hopeless[];
@@ -45,13 +45,13 @@ export function createWriter({
 
   /**
    * Releases the next delivery of a key in the transaction that ends the previous one. A next delivery that is being
-   * published is not visible yet: such results are deferred. For results of endpoints that answered 410, the same
+   * published is not visible yet: such results are deferred. For results that disable their endpoints, the same
    * transaction disables them, so that nothing more is claimed there.
    */
   async function writeInOrder(tx: Tx, batch: readonly Finished[]): Promise<Written> {
     await holdEndpoints(
       tx,
-      batch.filter(({ isGone }) => isGone),
+      batch.filter(({ disables }) => disables !== null),
     );
     const last = batch.filter(mayLetGo);
     const keys = await holdKeys(
@@ -97,14 +97,15 @@ export function createWriter({
     );
     const hopeless = notes.length === 0 ? [] : await noteEndpoints(tx, certain, PATIENCE);
     const disabled: Disabling[] = [];
-    for (const endpoint of goneIn(written)) if (await disableEndpoint(tx, endpoint)) disabled.push(endpoint);
+    for (const endpoint of disabledBy(written))
+      if (await disableEndpoint(tx, endpoint)) disabled.push(endpoint);
     if (batch.some(({ result }) => result.lost)) tx.announce(); // due again
     return { disabled, hopeless };
   }
 
-  // without notes, ordering keys and 410s this is one statement
+  // without notes, ordering keys and endpoints to disable this is one statement
   return (batch) =>
-    batch.some((finished) => mayLetGo(finished) || finished.isGone)
+    batch.some((finished) => mayLetGo(finished) || finished.disables !== null)
       ? db.engine((tx) => writeInOrder(tx, batch))
       : writeResults(batch);
 }
@@ -117,32 +118,32 @@ const mayLetGo = ({ delivery, result }: Finished) =>
 const counting = (batch: readonly Finished[]) => batch.filter(({ result }) => !result.lost);
 
 /** Locks the rows of endpoints until the transaction ends, before any queue row, as requests do. */
-async function holdEndpoints(tx: Tx, gone: readonly Finished[]): Promise<void> {
-  if (gone.length === 0) return;
+async function holdEndpoints(tx: Tx, ending: readonly Finished[]): Promise<void> {
+  if (ending.length === 0) return;
   await rows(
     tx,
     sql`select from webhook_endpoints e
-        join unnest(${gone.map(({ delivery }) => delivery.account)}::uuid[],
-                    ${gone.map(({ delivery }) => delivery.endpoint)}::uuid[]) as g (account_id, id)
+        join unnest(${ending.map(({ delivery }) => delivery.account)}::uuid[],
+                    ${ending.map(({ delivery }) => delivery.endpoint)}::uuid[]) as g (account_id, id)
           on e.account_id = g.account_id and e.id = g.id
         order by e.account_id, e.id for no key update of e`,
     'hold_endpoints',
   );
 }
 
-/** The endpoints that answered 410, each once. */
-function goneIn(written: readonly Finished[]): readonly Disabling[] {
-  const gone = new Map<EndpointId, Disabling>();
-  for (const { isGone, delivery } of written) {
+/** The endpoints to disable, each once. */
+function disabledBy(written: readonly Finished[]): readonly Disabling[] {
+  const ending = new Map<EndpointId, Disabling>();
+  for (const { disables: reason, delivery } of written) {
     const { account, endpoint } = delivery;
-    if (isGone) gone.set(endpoint, { account, endpoint, reason: 'gone' });
+    if (reason !== null) ending.set(endpoint, { account, endpoint, reason });
   }
-  return [...gone.values()];
+  return [...ending.values()];
 }
 
-/** The notices of deliveries without attempts left. A 410 disables the endpoint, which has its own notice. */
+/** The notices of deliveries without attempts left. Disabling the endpoint has its own notice. */
 function lastFailures(written: readonly Finished[], last: ReadonlySet<Result>): Notice[] {
-  const failed = written.filter(({ result, isGone }) => last.has(result) && !isGone);
+  const failed = written.filter(({ result, disables }) => last.has(result) && disables === null);
   return [...groupByEndpoint(failed)].flatMap(([endpoint, [first, ...others]]) =>
     first
       ? [

@@ -86,6 +86,7 @@ const fields = {
       held: count,
       delivered: count,
       failed: count,
+      cancelled: count,
       filtered: Type.Integer({ minimum: 0, description: 'endpoints whose filter excluded it' }),
     },
     {
@@ -145,7 +146,7 @@ export type PublishedEventWhole = Static<typeof publishedEventWhole>;
 const counted = (status: string) => `count(*) filter (where status = '${status}') as ${status}`;
 const deliveries = sql`(
   select row_to_json(n) from (
-    select ${raw(['pending', 'held', 'delivered', 'failed'].map(counted).join(', '))},
+    select ${raw(['pending', 'held', 'delivered', 'failed', 'cancelled'].map(counted).join(', '))},
            coalesce(cardinality(v.filtered), 0) as filtered
     from (select ${raw(shownStatus)} as status from deliveries d ${endpointJoin}
           where d.account_id = v.account_id and d.event_id = v.id) fates) n)`;

@@ -1,4 +1,4 @@
-import sql, { join, type Sql } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import {
   counting,
   exactly,
@@ -23,7 +23,7 @@ import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 const filters: Readonly<Record<string, Filter>> = {
   // a status is not a condition on rows: each has its own query
-  status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
+  status: oneOf(['pending', 'delivered', 'failed', 'cancelled', 'held'], () => sql`true`),
   type: byType('d.type'),
   event_id: opaqueId('evt', 'd.event_id'),
   external_id: byExternalId('d.event_id'),
@@ -99,7 +99,7 @@ export async function endpointsOf(
 function pathsOf(scope: Scope, list: ListQuery): Paths {
   const status = list.given.get('status');
   if (status === 'pending' || status === 'held') return waiting(scope, status, list);
-  const kind = status === 'delivered' || status === 'failed' ? status : 'total';
+  const kind = status === 'delivered' || status === 'failed' || status === 'cancelled' ? status : 'total';
   return WALKED.some((name) => list.given.has(name)) ? walked(scope, kind, list) : counted(scope, kind, list);
 }
 
@@ -139,7 +139,7 @@ function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
   const wanted = condition === null ? always : sql`${always} and ${condition}`;
   // rows that wait at a deleted endpoint show an error that is not written yet
   const [ended, ctes] = showsEnded
-    ? [kind === 'delivered' ? sql`false` : always, { ctes: over(scope) }]
+    ? [kind === 'delivered' || kind === 'cancelled' ? sql`false` : always, { ctes: over(scope) }]
     : [wanted, kind === 'failed' ? { ctes: over(scope) } : {}];
   const rows =
     showsEnded && kind === 'total'
@@ -158,7 +158,7 @@ const ofScope = ({ account, endpoint }: Scope) =>
 // Statuses are literals, because parameters could not use the indexes of rare ones.
 function rowsOf(scope: Scope, kind: Kind, condition: Sql, ended = condition): Sql {
   const rows = sql`select d.* from deliveries d where ${ofScope(scope)} and ${condition}`;
-  if (kind === 'delivered') return sql`${rows} and d.status = 'delivered'`;
+  if (kind === 'delivered' || kind === 'cancelled') return sql`${rows} and d.status = '${raw(kind)}'`;
   return kind === 'failed'
     ? sql`${rows} and d.is_failed union all select d.* from over d where ${ended}`
     : rows;

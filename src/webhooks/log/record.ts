@@ -13,9 +13,10 @@ const fields = {
   object: Type.Literal('webhook_event'),
   webhook_endpoint_id: Type.String({ description: 'the endpoint it is sent to' }),
   type: Type.String({ examples: ['payout.paid'] }),
-  status: Type.Enum(['pending', 'delivered', 'failed', 'held'], {
+  status: Type.Enum(['pending', 'delivered', 'failed', 'cancelled', 'held'], {
     title: 'DeliveryStatus',
-    description: 'held: the endpoint is disabled; delivery continues when it is enabled',
+    description:
+      'held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by the receiver',
   }),
   attempt_count: Type.Integer({ description: 'attempts made so far' }),
   next_attempt_at: nullable({

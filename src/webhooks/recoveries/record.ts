@@ -3,24 +3,36 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 
-const STATUSES = ['failed', 'pending', 'delivered'] as const;
+const STATUSES = ['failed', 'pending', 'delivered', 'cancelled'] as const;
 
 const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
 
 /** The filters of a recovery, with defaults filled in. */
-const filters = strict({
-  since: timestamp,
-  until: timestamp,
-  status: Type.Array(status),
-  types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+const filters = strict(
+  {
+    since: timestamp,
+    until: timestamp,
+    status: Type.Array(status),
+    types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+  },
+  { title: 'RecoveryFilters' },
+);
+
+const action = Type.Enum(['recover', 'discard'], {
+  title: 'RecoveryAction',
+  description: 'recover: sends the events again; discard: cancels those that wait',
+});
+const waiting = Type.Integer({
+  description: 'events that were already due or being sent: that attempt counts',
 });
 
-/** The recovery record. */
+/** The recovery record, also of a discard. */
 export const webhookRecovery = strict(
   {
     id: Type.String({ examples: ['rec_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
     object: Type.Literal('webhook_recovery'),
     webhook_endpoint_id: Type.String(),
+    action,
     status: Type.Enum(['pending', 'running', 'paused', 'completed', 'cancelled'], {
       title: 'RecoveryStatus',
       description: 'paused: the endpoint is disabled; the recovery continues when it is enabled',
@@ -32,10 +44,9 @@ export const webhookRecovery = strict(
         description: 'its progress from `since` to `until`: events created before this were processed',
       }),
     ),
-    queued_count: Type.Integer({ description: 'events it queued' }),
-    skipped_count: Type.Integer({
-      description: 'events that were already due or being sent: that attempt counts',
-    }),
+    queued_count: Type.Integer({ description: 'events it queued; 0 for a discard' }),
+    discarded_count: Type.Integer({ description: 'events it cancelled; 0 for a recovery' }),
+    skipped_count: waiting,
     created_by: Type.String(),
     created_at: timestamp,
     started_at: nullable(timestamp),
@@ -51,12 +62,14 @@ export const record = columnsOf(webhookRecovery, {
   id: "public_id('rec', r.id)",
   object: "'webhook_recovery'",
   webhook_endpoint_id: "public_id('we', r.endpoint_id)",
+  action: 'r.action',
   status: `case when r.completed_at is not null then 'completed' when r.cancelled_at is not null then 'cancelled'
-    when e.disabled_at is not null then 'paused' when r.started_at is not null then 'running' else 'pending' end`,
+    when e.disabled_at is not null and r.action = 'recover' then 'paused' when r.started_at is not null then 'running' else 'pending' end`,
   filters: `json_build_object('since', iso(r.since), 'until', iso(r.until), 'status', r.statuses, 'types', r.types)`,
   processed_until: `iso(case when r.completed_at is not null then r.until
     when r.started_at is not null then id_time(r.cursor) end)`,
-  queued_count: 'r.queued_count',
+  queued_count: "case when r.action = 'recover' then r.queued_count else 0 end",
+  discarded_count: "case when r.action = 'discard' then r.queued_count else 0 end",
   skipped_count: 'r.skipped_count',
   created_by: 'r.created_by',
   created_at: 'iso(id_time(r.id))',
@@ -66,8 +79,7 @@ export const record = columnsOf(webhookRecovery, {
 });
 export const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
 
-/** The body for creating a recovery. */
-export const recoveryRequest = strict({
+const span = {
   since: Type.String({
     minLength: 1,
     description:
@@ -79,12 +91,16 @@ export const recoveryRequest = strict({
       description: 'events created before it, including a whole day; at most now, which is the default',
     }),
   ),
+};
+const chosenStatus = {
   status: Type.Optional(
     Type.Union([status, Type.Array(status, { minItems: 1, maxItems: STATUSES.length })], {
       description: 'the status of the events in the log, one or several; default failed',
       default: 'failed',
     }),
   ),
+};
+const chosenTypes = {
   types: Type.Optional(
     nullable(
       Type.Array(text(100), {
@@ -94,5 +110,31 @@ export const recoveryRequest = strict({
       }),
     ),
   ),
-});
+};
+
+/** The body for creating a recovery. */
+export const recoveryRequest = strict({ ...span, ...chosenStatus, ...chosenTypes });
 export type RecoveryRequest = Static<typeof recoveryRequest>;
+/** The body for creating a discard. */
+export const discardRequest = strict({ ...span, ...chosenTypes });
+/** The body for counting what either would take. */
+export const recoveryPreviewRequest = strict({
+  action: Type.Optional(action),
+  ...span,
+  ...chosenStatus,
+  ...chosenTypes,
+});
+export type RecoveryPreviewRequest = Static<typeof recoveryPreviewRequest>;
+
+/** What a job would take now. */
+export const recoveryPreview = strict(
+  {
+    object: Type.Literal('recovery_preview'),
+    webhook_endpoint_id: Type.String(),
+    action,
+    filters,
+    matching_count: Type.Integer({ minimum: 0, description: 'events of the log that match now' }),
+  },
+  { title: 'RecoveryPreview' },
+);
+export type RecoveryPreview = Static<typeof recoveryPreview>;

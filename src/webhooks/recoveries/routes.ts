@@ -1,8 +1,14 @@
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
 import { loggedEndpoint } from '../log/service.ts';
-import { recoveryRequest, webhookRecovery } from './record.ts';
-import { cancelRecovery, createRecovery, getRecovery } from './service.ts';
+import {
+  discardRequest,
+  recoveryPreview,
+  recoveryPreviewRequest,
+  recoveryRequest,
+  webhookRecovery,
+} from './record.ts';
+import { cancelRecovery, createRecovery, getRecovery, previewRecovery } from './service.ts';
 import { listRecoveries, recoveryList } from './store.ts';
 
 export const recover = writeRoute({
@@ -28,7 +34,43 @@ export const recover = writeRoute({
     'invalid_event_type',
   ],
   handle: async ({ tx, principal, params, body }) =>
-    created(await createRecovery(tx, principal, params.id, body)),
+    created(await createRecovery(tx, principal, params.id, { ...body, action: 'recover' })),
+});
+
+export const discard = writeRoute({
+  operation: 'discardEventsOfWebhookEndpoint',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/discard',
+  scope: 'webhooks',
+  needs: 'webhooks',
+  portal: 'path',
+  summary: 'Discard the waiting events of a period',
+  description:
+    'Stores a job for the workers: every pending or held event that matches when the job reaches it is `cancelled`. An attempt ' +
+    'in flight is the last. A recovery can send cancelled events. Limits as for a recovery.',
+  body: discardRequest,
+  returns: { 201: webhookRecovery },
+  creates: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
+  errors: ['resource_missing', 'endpoint_deleted', 'recovery_in_progress', 'invalid_event_type'],
+  handle: async ({ tx, principal, params, body }) =>
+    created(await createRecovery(tx, principal, params.id, { ...body, action: 'discard' })),
+});
+
+export const preview = writeRoute({
+  operation: 'previewRecoveryOfWebhookEndpoint',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/preview-recovery',
+  scope: 'webhooks',
+  needs: 'webhooks',
+  portal: 'path',
+  unaudited: true,
+  summary: 'Count what a recovery or discard would take',
+  description: 'Counts the events of the log that match now. Stores nothing.',
+  body: recoveryPreviewRequest,
+  returns: { 200: recoveryPreview },
+  errors: ['resource_missing', 'invalid_event_type'],
+  handle: async ({ tx, principal, params, body }) =>
+    ok(await previewRecovery(tx, principal, params.id, body)),
 });
 
 export const list = readRoute({
@@ -37,7 +79,7 @@ export const list = readRoute({
   scope: 'webhooks',
   needs: 'read',
   portal: 'path',
-  summary: 'List the recoveries of a webhook endpoint',
+  summary: 'List the recoveries and discards of a webhook endpoint',
   list: recoveryList,
   returns: { 200: listOf(webhookRecovery) },
   errors: ['resource_missing'],
@@ -51,8 +93,8 @@ export const get = readRoute({
   scope: 'webhooks',
   needs: 'read',
   portal: 'path',
-  summary: 'Get a recovery',
-  description: 'Shows its progress and the number of queued events.',
+  summary: 'Get a recovery or discard',
+  description: 'Shows its progress and the number of queued or cancelled events.',
   returns: { 200: webhookRecovery },
   errors: ['resource_missing'],
   handle: async ({ db, account, params }) => ok(await getRecovery(db, account, params)),
@@ -65,9 +107,9 @@ export const cancel = writeRoute({
   scope: 'webhooks',
   needs: 'webhooks',
   portal: 'path',
-  summary: 'Delete a recovery',
+  summary: 'Delete a recovery or discard',
   description:
-    'Cancels it: it queues nothing more, but events that are already queued are still sent. The record stays.',
+    'Ends it: it queues or cancels nothing more, but events that are already queued are still sent. The record stays.',
   returns: { 204: null },
   errors: ['resource_missing', 'recovery_ended'],
   handle: async ({ tx, account, params }) => {

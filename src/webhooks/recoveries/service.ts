@@ -1,8 +1,9 @@
 import type { Principal } from '../../contract/route.ts';
+import { readNow } from '../../db/clock.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, idOf, uuidOf } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
 import {
   formatInstant,
   INSTANT_OR_DAY_RULE,
@@ -13,9 +14,11 @@ import {
 } from '../../kernel/time.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { checkSubscription, endpointUuid, missingEndpoint } from '../endpoints/service.ts';
+import { loggedEndpoint } from '../log/service.ts';
 import { knownTypes } from '../types/types.ts';
-import type { RecoveryRequest, WebhookRecovery } from './record.ts';
+import type { RecoveryPreview, RecoveryPreviewRequest, WebhookRecovery } from './record.ts';
 import {
+  countMatching,
   type Filters,
   insertRecovery,
   lockTarget,
@@ -45,15 +48,15 @@ export async function getRecovery(
 }
 
 /**
- * Stores a recovery for the workers. It sends again the events of an endpoint that match when it reaches them. Throws
- * `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `endpoint_disabled`, `recovery_in_progress` (with
- * Location), `invalid_body`, `invalid_event_type`.
+ * Stores a recovery or discard for the workers. It sends again, or cancels, the events of an endpoint that match when it
+ * reaches them. Throws `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `recovery_in_progress` (with Location),
+ * `invalid_body`, `invalid_event_type`, and for a recovery `endpoint_disabled`.
  */
 export async function createRecovery(
   tx: Tx,
   principal: Principal,
   id: string,
-  input: RecoveryRequest,
+  input: Request,
 ): Promise<Json<WebhookRecovery>> {
   const { account } = principal;
   const endpoint = endpointUuid(id);
@@ -63,15 +66,49 @@ export async function createRecovery(
   if (target === null) throw missingEndpoint();
   if (target.deleted)
     throw fail('endpoint_deleted', 'the webhook endpoint was deleted; only its log is left');
-  if (target.disabled) {
+  if (target.disabled && input.action === 'recover') {
     throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then recover');
   }
   await refuseSecond(tx, account, endpoint);
   const filters = filtersOf(input, target.now, await zoneOf(tx, account));
-  const recovery = await insertRecovery(tx, account, { endpoint, filters, createdBy: principal.id });
+  const recovery = await insertRecovery(tx, account, {
+    action: input.action,
+    endpoint,
+    filters,
+    createdBy: principal.id,
+  });
   const json = await readRecovery(tx, account, { endpoint, recovery });
   if (json === null) throw missing();
   return json;
+}
+
+/** What is requested of a job: a discard takes what waits, whatever `status` says. */
+type Request = RecoveryPreviewRequest & Pick<WebhookRecovery, 'action'>;
+
+/** Counts what a recovery or discard would take now. Throws `resource_missing`, `invalid_body`, `invalid_event_type`. */
+export async function previewRecovery(
+  tx: Tx,
+  { account }: Principal,
+  id: string,
+  { action = 'recover', ...input }: RecoveryPreviewRequest,
+): Promise<Json<RecoveryPreview>> {
+  const endpoint = await loggedEndpoint(tx, account, id);
+  if (action === 'discard' && input.status !== undefined) {
+    throw fail('invalid_body', 'status is for a recovery: a discard takes what waits');
+  }
+  const filters = filtersOf(
+    { ...input, action },
+    formatInstant(await readNow(tx)),
+    await zoneOf(tx, account),
+  );
+  const { since, until, statuses, types } = filters;
+  return toJson({
+    object: 'recovery_preview' as const,
+    webhook_endpoint_id: idOf('we', endpoint),
+    action,
+    filters: { since, until, status: [...statuses], types: types && [...types] },
+    matching_count: await countMatching(tx, account, endpoint, filters),
+  });
 }
 
 async function refuseSecond(tx: Tx, account: AccountId, endpoint: EndpointId): Promise<void> {
@@ -80,14 +117,14 @@ async function refuseSecond(tx: Tx, account: AccountId, endpoint: EndpointId): P
   const id = idOf('rec', open);
   throw fail(
     'recovery_in_progress',
-    `recovery ${id} of this endpoint is still in progress: wait for it or cancel it`,
+    `recovery or discard ${id} of this endpoint is still in progress: wait for it or cancel it`,
     {
       location: `/v2/webhook-endpoints/${idOf('we', endpoint)}/recoveries/${id}`,
     },
   );
 }
 
-/** Cancels a recovery: it queues nothing more. Throws `resource_missing`, `recovery_ended`. */
+/** Ends a recovery or discard: it queues or cancels nothing more. Throws `resource_missing`, `recovery_ended`. */
 export async function cancelRecovery(
   tx: Tx,
   account: AccountId,
@@ -100,7 +137,7 @@ export async function cancelRecovery(
 }
 
 function filtersOf(
-  { since, until, status = 'failed', types = null }: RecoveryRequest,
+  { action, since, until, status = 'failed', types = null }: Request,
   now: Timestamp,
   zone: string,
 ): Filters {
@@ -113,7 +150,7 @@ function filtersOf(
   return {
     since: formatInstant(from),
     until: formatInstant(to),
-    statuses: [...new Set([status].flat())],
+    statuses: action === 'discard' ? ['pending'] : [...new Set([status].flat())],
     types: types && knownTypes(types, 'types'),
   };
 }

@@ -11,6 +11,8 @@ import { maybeRow, oneRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, RecoveryId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
+import { isKept } from '../../outbox/queue.ts';
+import { isCovered } from '../../outbox/subscriptions.ts';
 import { endpointJoin, record, type WebhookRecovery } from './record.ts';
 
 const isOpen = sql`r.completed_at is null and r.cancelled_at is null`;
@@ -94,22 +96,49 @@ export async function openRecovery(
 export interface Filters {
   readonly since: Timestamp;
   readonly until: Timestamp;
-  readonly statuses: readonly string[];
+  readonly statuses: WebhookRecovery['filters']['status'];
   /** Null = all. */
   readonly types: readonly string[] | null;
 }
 
-/** Stores a recovery that no worker has started. Returns its UUID. */
+/** The number of rows of an endpoint's log that match now. */
+export async function countMatching(
+  db: Reader,
+  account: AccountId,
+  endpoint: EndpointId,
+  { since, until, statuses, types }: Filters,
+): Promise<number> {
+  const { count } = await oneRow<{ count: number }>(
+    db,
+    sql`select count(*)::float8 as count from deliveries d
+        where d.account_id = ${account} and d.endpoint_id = ${endpoint}
+          and d.event_id >= id_floor(${since}::timestamptz) and d.event_id < id_floor(${until}::timestamptz)
+          and d.status = any(${[...statuses]}::text[]) and ${isCovered(sql`d.type`, types)} and ${isKept(sql`d.event_id`)}`,
+  );
+  return count;
+}
+
+/** Stores a recovery or discard that no worker has started. Returns its UUID. */
 export async function insertRecovery(
   tx: Tx,
   account: AccountId,
-  { endpoint, filters, createdBy }: { endpoint: EndpointId; filters: Filters; createdBy: string },
+  {
+    action,
+    endpoint,
+    filters,
+    createdBy,
+  }: {
+    action: WebhookRecovery['action'];
+    endpoint: EndpointId;
+    filters: Filters;
+    createdBy: string;
+  },
 ): Promise<RecoveryId> {
   const { since, until, statuses, types } = filters;
   const { id } = await oneRow<{ id: RecoveryId }>(
     tx,
-    sql`insert into webhook_recoveries (account_id, endpoint_id, since, until, statuses, types, cursor, created_by)
-        values (${account}, ${endpoint}, ${since}, ${until}, ${[...statuses]}, ${types && [...types]},
+    sql`insert into webhook_recoveries (account_id, endpoint_id, action, since, until, statuses, types, cursor, created_by)
+        values (${account}, ${endpoint}, ${action}, ${since}, ${until}, ${[...statuses]}, ${types && [...types]},
                 id_floor(${since}::timestamptz), ${createdBy}) returning id`,
   );
   return id;

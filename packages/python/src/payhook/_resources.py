@@ -1773,6 +1773,34 @@ class WebhookEndpoints:
         """
         return self._calls.record("POST", ("/v2/webhook-endpoints/{id}/recover", id), body=body, **options)
 
+    def discard(
+        self,
+        id: str,
+        body: types.DiscardEventsOfWebhookEndpointBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.WebhookRecovery:
+        """Discard the waiting events of a period. Stores a job for the workers: every pending or held
+        event that matches when the job reaches it is `cancelled`. An attempt in flight is the last. A
+        recovery can send cancelled events. Limits as for a recovery.
+        """
+        return self._calls.record("POST", ("/v2/webhook-endpoints/{id}/discard", id), body=body, **options)
+
+    def preview_recovery(
+        self,
+        id: str,
+        body: types.PreviewRecoveryOfWebhookEndpointBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.RecoveryPreview:
+        """Count what a recovery or discard would take. Counts the events of the log that match now. Stores
+        nothing.
+        """
+        return self._calls.record(
+            "POST",
+            ("/v2/webhook-endpoints/{id}/preview-recovery", id),
+            body=body,
+            **options,
+        )
+
     def recoveries(
         self,
         id: str,
@@ -1787,7 +1815,7 @@ class WebhookEndpoints:
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Listing[types.WebhookRecovery]:
-        """List the recoveries of a webhook endpoint."""
+        """List the recoveries and discards of a webhook endpoint."""
         return self._calls.listing(
             "GET",
             ("/v2/webhook-endpoints/{id}/recoveries", id),
@@ -1797,7 +1825,7 @@ class WebhookEndpoints:
         )
 
     def recovery(self, id: str, recovery_id: str, **options: Unpack[CallOptions]) -> types.WebhookRecovery:
-        """Get a recovery. Shows its progress and the number of queued events."""
+        """Get a recovery or discard. Shows its progress and the number of queued or cancelled events."""
         return self._calls.record(
             "GET",
             ("/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", id, recovery_id),
@@ -1805,8 +1833,8 @@ class WebhookEndpoints:
         )
 
     def cancel_recovery(self, id: str, recovery_id: str, **options: Unpack[CallOptions]) -> None:
-        """Delete a recovery. Cancels it: it queues nothing more, but events that are already queued are
-        still sent. The record stays.
+        """Delete a recovery or discard. Ends it: it queues or cancels nothing more, but events that are
+        already queued are still sent. The record stays.
         """
         self._calls.nothing(
             "DELETE",
@@ -1823,7 +1851,7 @@ class WebhookEndpoints:
         after: str | None = None,
         sort: Literal["id", "-id", "created_at", "-created_at"] | None = None,
         max_total: int | None = None,
-        status: Literal["pending", "delivered", "failed", "held"] | None = None,
+        status: Literal["pending", "delivered", "failed", "cancelled", "held"] | None = None,
         type: str | None = None,
         event_id: str | None = None,
         external_id: str | None = None,
@@ -1918,7 +1946,7 @@ class WebhookEvents:
         after: str | None = None,
         sort: Literal["id", "-id", "created_at", "-created_at"] | None = None,
         max_total: int | None = None,
-        status: Literal["pending", "delivered", "failed", "held"] | None = None,
+        status: Literal["pending", "delivered", "failed", "cancelled", "held"] | None = None,
         type: str | None = None,
         event_id: str | None = None,
         external_id: str | None = None,

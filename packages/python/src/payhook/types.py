@@ -923,7 +923,9 @@ class ChangedWebhookEndpoint(TypedDict):
     status: EndpointStatus
     """Events for a disabled endpoint are held until it is enabled."""
     disabled_reason: DisabledReason | None
-    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
+    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it
+    answered `webhook-delivery: disable`.
+    """
     disabled_at: str | None
     """When it was disabled; null while it is enabled."""
     paused_until: str | None
@@ -1796,7 +1798,9 @@ class DeliveryBucket(TypedDict):
     delivered: int
     """Those of them that are delivered by now."""
     failed: int
-    """Those of them that have failed by now; the rest is pending or held."""
+    """Those of them that have failed by now."""
+    cancelled: int
+    """Those of them that are cancelled by now; the rest is pending or held."""
     attempts: int
     """Attempts that began in the bucket, of any event."""
     p50_ms: int | None
@@ -1822,11 +1826,13 @@ class DeliveryCounts(TypedDict):
     """Deliveries that the receiver accepted."""
     failed: int
     """Deliveries whose attempts are used up."""
+    cancelled: int
+    """How many are cancelled: discarded, or given up by the receiver."""
     filtered: int
     """Endpoints whose filter excluded it."""
 
 
-DeliveryStatus = Literal["pending", "delivered", "failed", "held"]
+DeliveryStatus = Literal["pending", "delivered", "failed", "cancelled", "held"]
 
 class DeliverySums(TypedDict):
     """The same over all buckets."""
@@ -1836,7 +1842,9 @@ class DeliverySums(TypedDict):
     delivered: int
     """Those of them that are delivered by now."""
     failed: int
-    """Those of them that have failed by now; the rest is pending or held."""
+    """Those of them that have failed by now."""
+    cancelled: int
+    """Those of them that are cancelled by now; the rest is pending or held."""
     attempts: int
     """Attempts that began in the bucket, of any event."""
     p50_ms: int | None
@@ -1902,7 +1910,18 @@ class DestinationCorrection(TypedDict):
 
 DestinationType = Literal["paypal", "wise", "other", "sepa", "ach"]
 
-DisabledReason = Literal["manual", "failing", "gone"]
+DisabledReason = Literal["manual", "failing", "gone", "requested"]
+
+class DiscardEventsOfWebhookEndpointBody(TypedDict):
+    since: str
+    """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
+    account.
+    """
+    until: NotRequired[str]
+    """Events created before it, including a whole day; at most now, which is the default."""
+    types: NotRequired[list[str] | None]
+    """Names such as payout.paid or payout.*; null = all."""
+
 
 EndpointStatus = Literal["enabled", "disabled"]
 
@@ -2786,7 +2805,9 @@ class NewWebhookEndpoint(TypedDict):
     status: EndpointStatus
     """Events for a disabled endpoint are held until it is enabled."""
     disabled_reason: DisabledReason | None
-    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
+    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it
+    answered `webhook-delivery: disable`.
+    """
     disabled_at: str | None
     """When it was disabled; null while it is enabled."""
     paused_until: str | None
@@ -4224,6 +4245,21 @@ class PostalAddress(TypedDict):
     """State or province; two letters in the United States."""
 
 
+class PreviewRecoveryOfWebhookEndpointBody(TypedDict):
+    action: NotRequired[RecoveryAction]
+    """recover: sends the events again; discard: cancels those that wait."""
+    since: str
+    """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
+    account.
+    """
+    until: NotRequired[str]
+    """Events created before it, including a whole day; at most now, which is the default."""
+    status: NotRequired[RecoveredStatus | list[RecoveredStatus]]
+    """The status of the events in the log, one or several; default failed."""
+    types: NotRequired[list[str] | None]
+    """Names such as payout.paid or payout.*; null = all."""
+
+
 class Program(TypedDict):
     id: int
     """The id of the record."""
@@ -4427,7 +4463,33 @@ class RecoverWebhookEndpointBody(TypedDict):
     """Names such as payout.paid or payout.*; null = all."""
 
 
-RecoveredStatus = Literal["failed", "pending", "delivered"]
+RecoveredStatus = Literal["failed", "pending", "delivered", "cancelled"]
+
+RecoveryAction = Literal["recover", "discard"]
+
+class RecoveryFilters(TypedDict):
+    since: str
+    """From when."""
+    until: str
+    """Until when."""
+    status: list[RecoveredStatus]
+    """The status."""
+    types: list[str] | None
+    """Null = all."""
+
+
+class RecoveryPreview(TypedDict):
+    object: Literal["recovery_preview"]
+    """The type of the record."""
+    webhook_endpoint_id: str
+    """The webhook endpoint."""
+    action: RecoveryAction
+    """recover: sends the events again; discard: cancels those that wait."""
+    filters: RecoveryFilters
+    """What the recovery sends again, or the discard cancels."""
+    matching_count: int
+    """Events of the log that match now."""
+
 
 RecoveryStatus = Literal["pending", "running", "paused", "completed", "cancelled"]
 
@@ -5197,7 +5259,9 @@ class WebhookEndpoint(TypedDict):
     status: EndpointStatus
     """Events for a disabled endpoint are held until it is enabled."""
     disabled_reason: DisabledReason | None
-    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
+    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410; requested: it
+    answered `webhook-delivery: disable`.
+    """
     disabled_at: str | None
     """When it was disabled; null while it is enabled."""
     paused_until: str | None
@@ -5315,7 +5379,9 @@ class WebhookEvent(TypedDict):
     type: str
     """The type, such as `payout.paid`."""
     status: DeliveryStatus
-    """held: the endpoint is disabled; delivery continues when it is enabled."""
+    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or
+    given up by the receiver.
+    """
     attempt_count: int
     """Attempts made so far."""
     next_attempt_at: str | None
@@ -5346,7 +5412,9 @@ class WebhookEventAt(TypedDict):
     type: str
     """The type, such as `payout.paid`."""
     status: DeliveryStatus
-    """held: the endpoint is disabled; delivery continues when it is enabled."""
+    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or
+    given up by the receiver.
+    """
     attempt_count: int
     """Attempts made so far."""
     next_attempt_at: str | None
@@ -5375,7 +5443,9 @@ class WebhookEventWithAttempts(TypedDict):
     type: str
     """The type, such as `payout.paid`."""
     status: DeliveryStatus
-    """held: the endpoint is disabled; delivery continues when it is enabled."""
+    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or
+    given up by the receiver.
+    """
     attempt_count: int
     """Attempts made so far."""
     next_attempt_at: str | None
@@ -5398,19 +5468,6 @@ class WebhookEventWithAttempts(TypedDict):
     """The attempts, the latest first."""
 
 
-class WebhookRecoveryFilters(TypedDict):
-    """What the recovery sends again."""
-
-    since: str
-    """From when."""
-    until: str
-    """Until when."""
-    status: list[RecoveredStatus]
-    """The status."""
-    types: list[str] | None
-    """Null = all."""
-
-
 class WebhookRecovery(TypedDict):
     id: str
     """The id of the record."""
@@ -5418,14 +5475,18 @@ class WebhookRecovery(TypedDict):
     """The type of the record."""
     webhook_endpoint_id: str
     """The webhook endpoint."""
+    action: RecoveryAction
+    """recover: sends the events again; discard: cancels those that wait."""
     status: RecoveryStatus
     """paused: the endpoint is disabled; the recovery continues when it is enabled."""
-    filters: WebhookRecoveryFilters
-    """What the recovery sends again."""
+    filters: RecoveryFilters
+    """What the recovery sends again, or the discard cancels."""
     processed_until: str | None
     """Its progress from `since` to `until`: events created before this were processed."""
     queued_count: int
-    """Events it queued."""
+    """Events it queued; 0 for a discard."""
+    discarded_count: int
+    """Events it cancelled; 0 for a recovery."""
     skipped_count: int
     """Events that were already due or being sent: that attempt counts."""
     created_by: str

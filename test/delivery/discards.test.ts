@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../support/wire.ts';
+import { LONG_AGO, type Recovery, recover, untilIdle, untilRecovery } from './recoveries-support.ts';
+import { type Endpoint, holdResponses, idsOf, onStage, type Stage } from './support.ts';
+
+const settings = { DELIVERY_SCHEDULE: '0s 24h' };
+
+/** Discards what waits at an endpoint; returns the record once it is completed. */
+async function discard(stage: Stage, endpoint: Endpoint, fields: object = {}): Promise<Recovery> {
+  const made = await stage.api.post(`${endpoint.path}/discard`, { since: LONG_AGO, ...fields });
+  expect(made.status, made.text).toBe(201);
+  return untilRecovery(stage, made.body);
+}
+
+/** The number of events of an endpoint's log by status, as the lists and the analytics count them. */
+async function counts(stage: Stage, endpoint: Endpoint): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const status of ['pending', 'held', 'delivered', 'failed', 'cancelled']) {
+    const { body } = await stage.api.get(`${endpoint.path}/events?status=${status}&per_page=1`);
+    if (body.pagination.total > 0) found[status] = body.pagination.total;
+  }
+  const { totals } = (await stage.api.get(`/v2/analytics/deliveries?webhook_endpoint_id=${endpoint.id}`))
+    .body;
+  const { delivered = 0, failed = 0, cancelled = 0 } = found;
+  expect(totals).toMatchObject({ delivered, failed, cancelled });
+  return found;
+}
+
+const answer = (status: number, instruction: string) => ({
+  status,
+  headers: { 'webhook-delivery': instruction },
+});
+
+describe.concurrent('a receiver that answers `webhook-delivery`', () => {
+  test('abort-message ends the event: it is cancelled and not sent again, unless somebody retries it', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const { status, headers } = answer(422, 'Abort-Message');
+      receiver.respond((_request, response) => response.writeHead(status, headers).end());
+      const endpoint = await stage.endpoint(receiver);
+      const event = await stage.publish();
+      expect(await stage.untilLog(endpoint, event, { status: 'cancelled' })).toMatchObject({
+        attempt_count: 1,
+        last_response_status: 422,
+        next_attempt_at: null,
+      });
+      expect(await stage.queue(endpoint)).toEqual([]);
+      expect(await counts(stage, endpoint)).toEqual({ cancelled: 1 });
+      expect((await stage.api.get(`/v2/events/${event}`)).body.deliveries).toMatchObject({ cancelled: 1 });
+      // the receiver works, so it is not on its way to being disabled
+      expect((await stage.api.get(endpoint.path)).body.first_failure_at).toBeNull();
+      receiver.respond(200);
+      expect(await stage.retry(endpoint, event)).toBe(200);
+      await stage.untilLog(endpoint, event, { status: 'delivered' });
+      expect(await counts(stage, endpoint)).toEqual({ delivered: 1 });
+    }));
+
+  test('abort-message with success changes nothing, and neither do unknown words', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const answers = [answer(200, 'abort-message'), answer(500, 'abort'), answer(500, 'abort-message-x')];
+      receiver.respond((_request, response) => {
+        const { status, headers } = answers.shift() ?? answer(200, '');
+        response.writeHead(status, headers).end();
+      });
+      const endpoint = await stage.endpoint(receiver);
+      for (const status of ['delivered', 'pending', 'pending']) {
+        const event = await stage.publish();
+        await stage.untilLog(endpoint, event, { status, attempt_count: 1 });
+      }
+    }));
+
+  test.each([200, 500])(
+    'disable with %i disables the endpoint, which holds what is not delivered',
+    (status) =>
+      onStage({ settings }, async (stage) => {
+        const receiver = await stage.receiver();
+        receiver.respond((_request, response) =>
+          response.writeHead(status, { 'webhook-delivery': 'disable' }).end(),
+        );
+        const endpoint = await stage.endpoint(receiver);
+        const event = await stage.publish();
+        const shown = status === 200 ? 'delivered' : 'held';
+        await stage.untilLog(endpoint, event, { status: shown, attempt_count: 1 });
+        await until('the endpoint is disabled', async () => {
+          const { body } = await stage.api.get(endpoint.path);
+          return body.disabled_reason === 'requested';
+        });
+        const later = await stage.publish();
+        expect(await stage.log(endpoint, later)).toMatchObject({ status: 'held', attempt_count: 0 });
+        receiver.respond(200);
+        await stage.change(endpoint, { status: 'enabled' });
+        for (const each of [event, later]) await stage.untilLog(endpoint, each, { status: 'delivered' });
+      }),
+  );
+});
+
+describe.concurrent('a discard', () => {
+  test('cancels what a disabled endpoint holds, of its types and its span, and nothing else; a recovery sends it', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const types = { event_types: ['order.*', 'invoice.*'] };
+      const endpoint = await stage.endpoint(receiver, types);
+      const other = await stage.endpoint(receiver, types);
+      const before = await stage.publish('order.created');
+      await stage.untilLog(endpoint, before, { status: 'delivered' });
+      await stage.untilLog(other, before, { status: 'delivered' });
+      for (const each of [endpoint, other]) await stage.change(each, { status: 'disabled' });
+      const doomed = await stage.publishMany(30, 'order.created');
+      const kept = await stage.publish('invoice.created');
+      const found = await stage.api.post(`${endpoint.path}/preview-recovery`, {
+        action: 'discard',
+        since: LONG_AGO,
+        types: ['order.*'],
+      });
+      expect(found.body).toMatchObject({ action: 'discard', matching_count: 30 });
+      expect(await discard(stage, endpoint, { types: ['order.*'] })).toMatchObject({
+        action: 'discard',
+        filters: { status: ['pending'], types: ['order.*'] },
+        ...{ queued_count: 0, discarded_count: 30, skipped_count: 0 },
+      });
+      expect(await counts(stage, endpoint)).toEqual({ delivered: 1, held: 1, cancelled: 30 });
+      expect(await counts(stage, other)).toEqual({ delivered: 1, held: 31 });
+      const { data } = (await stage.api.get(`${endpoint.path}/events?status=cancelled&per_page=100`)).body;
+      expect(data.map(({ id }: { id: string }) => id).toSorted()).toEqual(doomed.toSorted());
+      expect(data[0]).toMatchObject({ last_error_code: 'discarded', next_attempt_at: null });
+
+      await stage.api.delete(other.path);
+      receiver.received.length = 0;
+      await stage.change(endpoint, { status: 'enabled' });
+      await stage.untilLog(endpoint, kept, { status: 'delivered' });
+      expect(idsOf(receiver.received)).toEqual([kept]);
+      const recovery = await recover(stage, endpoint, { status: 'cancelled' });
+      expect(await untilRecovery(stage, recovery)).toMatchObject({ queued_count: 30, discarded_count: 0 });
+      await untilIdle(stage, endpoint);
+      expect(await counts(stage, endpoint)).toEqual({ delivered: 32 });
+    }));
+
+  test.each([
+    [500, 'cancelled'],
+    [200, 'delivered'],
+  ])('lets an attempt in flight finish: after %i the event is %s, and counted once', (status, ends) =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const hold = holdResponses(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      const event = await stage.publish();
+      await hold.until(1);
+      expect(await discard(stage, endpoint)).toMatchObject({ discarded_count: 0, skipped_count: 1 });
+      expect(await counts(stage, endpoint)).toEqual({ pending: 1 });
+      hold.release(status);
+      await stage.untilLog(endpoint, event, { status: ends, attempt_count: 1, next_attempt_at: null });
+      await untilIdle(stage, endpoint);
+      expect(await counts(stage, endpoint)).toEqual({ [ends]: 1 });
+    }),
+  );
+
+  test('of the first event of an ordering key lets the next one go', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      receiver.respond(500);
+      const endpoint = await stage.endpoint(receiver, { ordered: true, event_types: null });
+      const under = async (key: string, type: string) => {
+        const { body } = await stage.api.post('/v2/events', { type, data: {}, ordering_key: key });
+        return body.id as string;
+      };
+      for (const key of ['a', 'b']) {
+        const first = await under(key, 'order.old');
+        await stage.untilLog(endpoint, first, { attempt_count: 1 });
+        await under(key, 'order.old');
+      }
+      const next = [await under('a', 'order.new'), await under('b', 'order.new')];
+      receiver.respond(200);
+      receiver.received.length = 0;
+      expect(await discard(stage, endpoint, { types: ['order.old'] })).toMatchObject({ discarded_count: 4 });
+      for (const event of next) await stage.untilLog(endpoint, event, { status: 'delivered' });
+      expect(idsOf(receiver.received).toSorted()).toEqual(next.toSorted());
+      await until('no key is busy', async () => {
+        const busy = await stage.world.query('select from queue_keys');
+        return busy.length === 0;
+      });
+    }));
+
+  test('races with deliveries by two workers: each event is delivered or cancelled, once, and the counts agree', () =>
+    onStage({ delivers: false, databaseLatencyMs: 10 }, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver, { event_types: null });
+      await stage.backlog(600);
+      const workers = [await stage.world.startWorker(), await stage.world.startWorker()];
+      await receiver.until(20);
+      const gone = await discard(stage, endpoint);
+      await untilIdle(stage, endpoint);
+      const { delivered = 0, cancelled = 0, ...rest } = await counts(stage, endpoint);
+      expect(rest).toEqual({});
+      expect(delivered + cancelled).toBe(600);
+      // on a busy machine a lease may end before its result is written: the log says so
+      const why = await stage.world.query<{ code: string; events: number }>(
+        `select last_error_code as code, count(*)::int as events from deliveries
+         where endpoint_id = $1 and status = 'cancelled' group by 1`,
+        [endpoint.uuid],
+      );
+      const {
+        discarded = 0,
+        lost = 0,
+        ...others
+      } = Object.fromEntries(why.map(({ code, events }) => [code, events]));
+      expect(others).toEqual({});
+      expect(discarded).toBe(gone.discarded_count);
+      expect(discarded).toBeGreaterThan(0);
+      expect(lost).toBeLessThanOrEqual(gone.skipped_count);
+      expect(new Set(idsOf(receiver.received)).size).toBeGreaterThanOrEqual(delivered);
+      await Promise.all(workers.map((worker) => worker.close()));
+    }));
+});
