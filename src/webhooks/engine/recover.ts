@@ -216,12 +216,13 @@ function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string })
         pulled as (
           update queue q set trigger = 'recovery', due_at = now() from waiting w
           where q.event_id = w.event_id and q.endpoint_id = ${job.endpoint} returning 1),
+        missing as materialized (
+          select m.event_id, now() as due_at from matched m
+          where not exists (select from queue q where q.event_id = m.event_id and q.endpoint_id = ${job.endpoint})
+          order by m.event_id),
         added as (
           insert into queue (account_id, endpoint_id, event_id, trigger, generation, due_at)
-          select ${account}::uuid, ${job.endpoint}::uuid, m.event_id, 'recovery', ${job.resumptions}::int, now()
-          from matched m
-          where not exists (select from queue q where q.event_id = m.event_id and q.endpoint_id = ${job.endpoint})
-          order by m.event_id
+          select ${account}::uuid, ${job.endpoint}::uuid, event_id, 'recovery', ${job.resumptions}::int, due_at from missing
           on conflict (event_id, endpoint_id) do nothing returning 1)
         select (select room from room) as room, (select count(*)::int from scanned) as scanned,
                (select count(*)::int from matched) as matched,
