@@ -4,9 +4,11 @@ import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { noteChanges } from './counts.ts';
 import { holdKeys, letNextGo } from './keys.ts';
-import { BEHIND } from './order.ts';
 
-/* Ends waiting deliveries: of endpoints that were deleted, or have been disabled for a long time, and those that somebody discards. */
+/*
+ * Deliveries that leave the queue without an attempt: those of endpoints that were deleted, or have been disabled for a long
+ * time, and those that somebody discards.
+ */
 
 const ENDED_AT_ONCE = 1000;
 
@@ -70,38 +72,31 @@ export interface Deliveries {
  * cancelled now.
  */
 export async function discard(tx: Tx, { account, endpoint, events }: Deliveries): Promise<number> {
-  const inFront = await rows<{ orderingKey: string }>(
+  const ofEndpoint = sql`event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint}`;
+  const busy = await rows<{ orderingKey: string }>(
     tx,
-    sql`select distinct ordering_key as "orderingKey" from queue
-        where event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint} and ordering_key is not null
-          and generation < ${BEHIND}`,
-    'keys_in_front',
+    sql`select distinct ordering_key as "orderingKey" from queue where ${ofEndpoint} and ordering_key is not null`,
   );
   const keys = await holdKeys(
     tx,
-    inFront.map(({ orderingKey }) => ({ endpoint, orderingKey })),
+    busy.map(({ orderingKey }) => ({ endpoint, orderingKey })),
   );
   // waits for whoever leases, settles or retries them, so that the next statement sees the result
-  const locked = await rows<{ event: EventId; isWaiting: boolean }>(
-    tx,
-    sql`select event_id as event, lease_token is null or due_at <= now() as "isWaiting" from queue
-        where event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint}
-        order by event_id for update`,
-    'lock_to_discard',
-  );
-  const eventsThat = (areWaiting: boolean) =>
-    locked.flatMap(({ event, isWaiting }) => (isWaiting === areWaiting ? [event] : []));
+  await rows(tx, sql`select from queue where ${ofEndpoint} order by event_id for update`);
   const ended = await rows(
     tx,
-    sql`with doomed as materialized (
-          select ${account}::uuid as account_id, ${endpoint}::uuid as endpoint_id, event_id
-          from unnest(${eventsThat(true)}::uuid[]) as w (event_id)),
+    sql`with pending as materialized (
+          select q.account_id, q.endpoint_id, q.event_id, q.lease_token is null or q.due_at <= now() as is_waiting
+          from deliveries l
+          join queue q on q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
+          where l.account_id = ${account} and l.endpoint_id = ${endpoint} and l.event_id = any(${[...events]}::uuid[])
+            and l.status = 'pending'),
+        doomed as materialized (select account_id, endpoint_id, event_id from pending where is_waiting),
         marked as (
-          update queue set discarded = true
-          where event_id = any(${eventsThat(false)}::uuid[]) and endpoint_id = ${endpoint}),
+          update queue q set discarded = true from pending p
+          where q.event_id = p.event_id and q.endpoint_id = p.endpoint_id and not p.is_waiting),
         ${leaving(sql`doomed`, 'cancelled', 'discarded')}
         select 1 from ended`,
-    'discard',
   );
   // behind a key that a publisher holds, the next delivery waits for `tendKeys`
   await letNextGo(
@@ -109,6 +104,29 @@ export async function discard(tx: Tx, { account, endpoint, events }: Deliveries)
     keys.filter(({ state }) => state !== 'taken'),
   );
   return ended.length;
+}
+
+/**
+ * Returns leased deliveries that could not be attempted. They are due as before, for the next claim, or cancelled if they
+ * were discarded meanwhile. Nothing is logged, because nothing was sent.
+ */
+export async function giveBack(
+  tx: Tx,
+  { endpoint, events, token }: { endpoint: EndpointId; events: readonly EventId[]; token: string },
+): Promise<void> {
+  const leased = sql`event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint} and lease_token = ${token}`;
+  await rows(
+    tx,
+    sql`with doomed as materialized (
+          select account_id, endpoint_id, event_id from queue where ${leased} and discarded
+          order by event_id for update),
+        returned as (
+          update queue set lease_token = null, due_at = now() where ${leased} and not discarded),
+        ${leaving(sql`doomed`, 'cancelled', 'discarded')}
+        select 1 from ended`,
+    'give_back',
+  );
+  tx.announce();
 }
 
 /** SQL: removes deliveries from the queue, and ends pending ones (`ended`) with this status and error code. */

@@ -367,20 +367,3 @@ export async function retryNow(
   );
   tx.announce();
 }
-
-/**
- * Returns leased deliveries that could not be attempted. They are due as before, for the next claim. Nothing is logged,
- * because nothing was sent.
- */
-export async function giveBack(
-  tx: Tx,
-  { endpoint, events, token }: { endpoint: EndpointId; events: readonly EventId[]; token: string },
-): Promise<void> {
-  await rows(
-    tx,
-    sql`update queue set lease_token = null, due_at = now()
-        where event_id = any(${events}::uuid[]) and endpoint_id = ${endpoint} and lease_token = ${token}`,
-    'give_back',
-  );
-  tx.announce();
-}

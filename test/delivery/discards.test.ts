@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { holdBack } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { LONG_AGO, type Recovery, recover, untilIdle, untilRecovery } from './recoveries-support.ts';
 import { type Endpoint, holdResponses, idsOf, onStage, type Stage } from './support.ts';
@@ -10,6 +11,13 @@ async function discard(stage: Stage, endpoint: Endpoint, fields: object = {}): P
   const made = await stage.api.post(`${endpoint.path}/discard`, { since: LONG_AGO, ...fields });
   expect(made.status, made.text).toBe(201);
   return untilRecovery(stage, made.body);
+}
+
+/** Publishes an event with an ordering key; returns its id. */
+async function publishUnder(stage: Stage, key: string, type: string): Promise<string> {
+  const { status, text, body } = await stage.api.post('/v2/events', { type, data: {}, ordering_key: key });
+  expect(status, text).toBe(201);
+  return body.id;
 }
 
 /** The number of events of an endpoint's log by status, as the lists and the analytics count them. */
@@ -160,16 +168,15 @@ describe.concurrent('a discard', () => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver, { ordered: true, event_types: null });
-      const under = async (key: string, type: string) => {
-        const { body } = await stage.api.post('/v2/events', { type, data: {}, ordering_key: key });
-        return body.id as string;
-      };
       for (const key of ['a', 'b']) {
-        const first = await under(key, 'order.old');
+        const first = await publishUnder(stage, key, 'order.old');
         await stage.untilLog(endpoint, first, { attempt_count: 1 });
-        await under(key, 'order.old');
+        await publishUnder(stage, key, 'order.old');
       }
-      const next = [await under('a', 'order.new'), await under('b', 'order.new')];
+      const next = [
+        await publishUnder(stage, 'a', 'order.new'),
+        await publishUnder(stage, 'b', 'order.new'),
+      ];
       receiver.respond(200);
       receiver.received.length = 0;
       expect(await discard(stage, endpoint, { types: ['order.old'] })).toMatchObject({ discarded_count: 4 });
@@ -179,6 +186,48 @@ describe.concurrent('a discard', () => {
         const busy = await stage.world.query('select from queue_keys');
         return busy.length === 0;
       });
+    }));
+
+  test('of an event in flight lets the next one of its ordering key go as soon as that attempt has failed', () =>
+    onStage({ settings, databaseLatencyMs: 1 }, async (stage) => {
+      const receiver = await stage.receiver();
+      const hold = holdResponses(receiver);
+      const endpoint = await stage.endpoint(receiver, { ordered: true, event_types: null });
+      const first = await publishUnder(stage, 'a', 'order.old');
+      const next = await publishUnder(stage, 'a', 'order.new');
+      await hold.until(1);
+      const gone = await discard(stage, endpoint, { types: ['order.old'] });
+      expect(gone).toMatchObject({ discarded_count: 0, skipped_count: 1 });
+      // the repair of keys would release it too
+      const repair = holdBack(stage.world, 'tend_keys');
+      hold.release(500);
+      await stage.untilLog(endpoint, first, { status: 'cancelled', attempt_count: 1 });
+      await stage.untilLog(endpoint, next, { status: 'pending', attempt_count: 1 });
+      repair.goOn();
+    }));
+
+  test('leaves a retry by hand of what was delivered before the discard reached it', () =>
+    onStage({ settings, databaseLatencyMs: 1 }, async (stage) => {
+      const receiver = await stage.receiver();
+      const hold = holdResponses(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      const event = await stage.publish('order.old');
+      const [first] = (await hold.until(1)).splice(0);
+      const locking = holdBack(stage.world, 'select from queue where event_id');
+      const body = { since: LONG_AGO, types: ['order.old'] };
+      const job = (await stage.api.post(`${endpoint.path}/discard`, body)).body;
+      await locking.reached; // it has read that the event is pending
+      first?.response.writeHead(200).end();
+      await stage.untilLog(endpoint, event, { status: 'delivered' });
+      await stage.publishMany(4, 'order.new'); // as many as may be in flight, so that the retry waits
+      await hold.until(4);
+      expect(await stage.retry(endpoint, event)).toBe(200);
+      locking.goOn();
+      expect(await untilRecovery(stage, job)).toMatchObject({ discarded_count: 0, skipped_count: 1 });
+      hold.release(200);
+      await stage.untilLog(endpoint, event, { status: 'delivered', attempt_count: 2 });
+      await untilIdle(stage, endpoint);
+      expect(await counts(stage, endpoint)).toEqual({ delivered: 5 });
     }));
 
   test('races with deliveries by two workers: each event is delivered or cancelled, once, and the counts agree', () =>

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
+import { giveBack } from '../../outbox/ending.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
-import { giveBack } from '../../outbox/queue.ts';
 import { type AttemptsOptions, createAttempts, type Finished, type Several } from './attempt.ts';
 import type { LeasedBatch } from './claim-batches.ts';
 import { beginAttempt, endAttempt, measureAttempt } from './measure.ts';

@@ -186,7 +186,6 @@ async function discardSlice(tx: Tx, account: AccountId, job: LockedJob): Promise
         select count(*)::int as scanned, (array_agg(event_id order by event_id desc))[1] as last_scanned,
                coalesce(array_agg(event_id order by event_id) filter (where ${matches(job)}), '{}') as events
         from scanned`,
-    'scan_to_discard',
   );
   const done = events.length === 0 ? 0 : await discard(tx, { account, endpoint: job.endpoint, events });
   return { ...scanned, room: ROWS_AT_ONCE + 1, matched: events.length, last_matched: null, done };

@@ -110,9 +110,8 @@ export function createWriter({
       : writeResults(batch);
 }
 
-/** Whether the delivery leaves the queue with this result, and another one of its ordering key may follow. */
-const mayLetGo = ({ delivery, result }: Finished) =>
-  delivery.orderingKey !== null && (result.succeeded || result.retryMs === null);
+/** Whether another delivery of its ordering key may follow: a failure also ends one that was discarded meanwhile. */
+const mayLetGo = ({ delivery }: Finished) => delivery.orderingKey !== null;
 
 /** The results that count for the endpoint. */
 const counting = (batch: readonly Finished[]) => batch.filter(({ result }) => !result.lost);
