@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { AccountId, EndpointId, EventId } from '../../src/kernel/ids.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
+import { discard } from '../../src/outbox/ending.ts';
 import { dropOldWeeks } from '../../src/webhooks/engine/retention.ts';
 import { type Result, settle } from '../../src/webhooks/engine/settle.ts';
 import { uuidOf } from '../delivery/support.ts';
@@ -27,7 +28,7 @@ export const moment = fc.record({
 export type Moment = typeof moment extends fc.Arbitrary<infer Value> ? Value : never;
 
 const outcome = fc.record({
-  end: fc.constantFrom('succeeds' as const, 'fails' as const, 'ends' as const),
+  end: fc.constantFrom('succeeds' as const, 'fails' as const, 'ends' as const, 'is given up' as const),
   /** For a failed one; null = no response arrived. */
   status: fc.constantFrom(null, 301, 404, 503, 599),
   durationMs: fc.oneof(fc.nat(15), fc.nat(3000), fc.nat(70_000)),
@@ -67,7 +68,7 @@ export const change = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('retry' as const),
-      of: fc.constantFrom('failed', 'delivered', 'pending'),
+      of: fc.constantFrom('failed', 'delivered', 'pending', 'cancelled'),
       pick: fc.nat(99),
       outcome: fc.option(outcome, { freq: 1 }),
     }),
@@ -76,6 +77,10 @@ export const change = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat(2), underWay: fc.boolean() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('discard' as const), pick: fc.nat(2), events: fc.nat(9) }),
   },
   {
     weight: 1,
@@ -151,7 +156,7 @@ async function attempt(
       succeeded,
       retryMs: outcome.end === 'fails' ? HOUR : null,
       lost: false,
-      cancelled: false,
+      cancelled: outcome.end === 'is given up',
       startedAt: new Date(outcome.at === null ? Date.now() : timeOf(outcome.at)).toISOString(),
       durationMs: outcome.durationMs,
       url: 'http://127.0.0.1:9/hook',
@@ -212,6 +217,13 @@ export async function apply(stage: Stage, change: Change): Promise<void> {
       }
       await api.delete(path(change.pick));
       return;
+    case 'discard': {
+      const endpoint = uuidOf(endpoints[change.pick] ?? '') as EndpointId;
+      const rows = (await queued(stage, 'true')).filter((row) => row.endpoint === endpoint);
+      const events = rows.slice(0, change.events).map(({ event }) => event as EventId);
+      await db.engine((tx) => discard(tx, { account: account as AccountId, endpoint, events }));
+      return;
+    }
     case 'fold':
       return foldCounts(db);
     case 'drop':

@@ -52,6 +52,7 @@ function countOf(rows: readonly Row[], attempts: readonly Attempt[]) {
     published: rows.length,
     delivered: rows.filter(({ status }) => status === 'delivered').length,
     failed: rows.filter(({ status }) => status === 'failed').length,
+    cancelled: rows.filter(({ status }) => status === 'cancelled').length,
     attempts: attempts.length,
     p50_ms: percentile(0.5),
     p95_ms: percentile(0.95),

@@ -27,7 +27,7 @@ import {
 } from './log-model.ts';
 import { checkSeries, type SeriesQuestion, seriesQuestion, ZONES } from './log-series.ts';
 
-const STATUSES = ['pending', 'held', 'delivered', 'failed'] as const;
+const STATUSES = ['pending', 'held', 'delivered', 'failed', 'cancelled'] as const;
 
 const bound = fc.record({
   operator: fc.constantFrom('gte', 'gt', 'lte', 'lt'),
@@ -182,6 +182,7 @@ test('whatever happens to the log, every page, total and series equals a count o
     'settle',
     'retry',
     'delete',
+    'discard',
     'disable',
     'enable',
     'fold',
