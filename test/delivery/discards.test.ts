@@ -173,10 +173,7 @@ describe.concurrent('a discard', () => {
         await stage.untilLog(endpoint, first, { attempt_count: 1 });
         await publishUnder(stage, key, 'order.old');
       }
-      const next = [
-        await publishUnder(stage, 'a', 'order.new'),
-        await publishUnder(stage, 'b', 'order.new'),
-      ];
+      const next = [await publishUnder(stage, 'a', 'order.new'), await publishUnder(stage, 'b', 'order.new')];
       receiver.respond(200);
       receiver.received.length = 0;
       expect(await discard(stage, endpoint, { types: ['order.old'] })).toMatchObject({ discarded_count: 4 });

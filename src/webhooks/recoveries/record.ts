@@ -114,7 +114,7 @@ const chosenTypes = {
 
 /** The body for creating a recovery. */
 export const recoveryRequest = strict({ ...span, ...chosenStatus, ...chosenTypes });
-export type RecoveryRequest = Static<typeof recoveryRequest>;
+
 /** The body for creating a discard. */
 export const discardRequest = strict({ ...span, ...chosenTypes });
 /** The body for counting what either would take. */
