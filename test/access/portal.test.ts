@@ -381,8 +381,8 @@ describe('a link', () => {
       [young, 29],
     ]) {
       const ended =
-        "update portal_links set expires_at = expires_at - $2::int * interval '1 day' where id = $1";
-      await world.query(ended, [link.id.slice(3), days]);
+        "update portal_links set expires_at = $3::timestamptz - $2::int * interval '1 day' where id = $1";
+      await world.query(ended, [link.id.slice(3), days, link.expires_at]);
     }
     await keepHouse(world, 'portal links');
     const { body } = await world.api.get('/v2/portal-links?per_page=100');

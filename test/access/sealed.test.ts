@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { uuidOf } from '../../src/kernel/ids.ts';
 import { AFFILIATES, completePayout, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
 import type { Answer } from '../support/api.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -43,8 +44,8 @@ test('a signing secret cannot be opened in another account', async () => {
   const { client, reader } = await otherAccount();
   await world.query(
     `insert into webhook_endpoints (account_id, id, url, secret)
-     select $2, id, url, secret from webhook_endpoints where public_id('we', id) = $1`,
-    [endpoint, reader],
+     select $2::uuid, id, url, secret from webhook_endpoints where id = $1`,
+    [uuidOf('we', endpoint), reader],
   );
   world.expectErrors();
   expectUnopened(await client.get(path), secret);

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { expect, test } from 'vitest';
-import { until } from '../support/wire.ts';
+import { untilLockWait } from '../support/held.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { AFFILIATES, expectRefusal, makeAffiliate } from './fixtures.ts';
 
@@ -29,13 +29,11 @@ test('a statement that exceeds its time limit is refused with a reason, and noth
     await tx.rows(sql`select 1 from affiliates where id = ${id} for update`);
     answer = api.patch(`${AFFILIATES}/${id}`, { name_first: 'Zoe' });
     // PostgreSQL ends it as it does after statement_timeout, with 57014
-    await until('the change was aborted', async () => {
-      const ended = await world.query(
-        `select pg_cancel_backend(pid) from pg_stat_activity
-         where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
-      );
-      return ended.length > 0;
-    });
+    await untilLockWait(world);
+    await world.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active'
+       and query like '%update affiliates%' and pid <> pg_backend_pid()`,
+    );
     expectRefusal(await (answer as NonNullable<typeof answer>), 500, 'took_too_long');
   });
   expect((await api.get(`${AFFILIATES}/${id}`)).body.name_first).toBe('Ada');
