@@ -832,7 +832,7 @@ type ListAffiliatesQuery struct {
 	Status string
 	// One of true, false.
 	IsReadyForPayout *bool
-	// One of paypal, wise, other, sepa, ach, none.
+	// One of paypal, wise, other, wise_bank, sepa, ach, none.
 	PayoutMethod string
 	// One of true, false.
 	HasDestination *bool
@@ -2386,9 +2386,11 @@ func (resource *PayoutsResource) PaymentFiles(ctx context.Context, payoutID stri
 // currencies, and what Complete noted (takes no parameters); `paypal`: upload file of PayPal Payouts (takes
 // currency, part, rows_per_file, allow_skipped, whole_units); `wise`: batch payments of Wise, to recipients
 // known by e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part, rows_per_file,
-// allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001) (takes
-// currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for a bank
-// in the United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
+// allow_skipped, source_currency); `wise_bank`: batch payments of Wise in EUR, to recipients with an IBAN, who
+// need not answer an e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part,
+// rows_per_file, allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001)
+// (takes currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for
+// a bank in the United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
 // Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
 // those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A bank's file is paid from the
 // `debtor` or `originator` of the account. A file keeps its bytes and its id as long as nothing it depends on

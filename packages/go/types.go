@@ -208,13 +208,14 @@ type AffiliateDestination struct {
 	Object string `json:"object"`
 	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
-	// paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method.
+	// paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+	// other: your own method.
 	Type DestinationType `json:"type"`
 	// Only for this currency; without it, for every currency without its own destination.
 	Currency *string `json:"currency"`
-	// sepa, ach: the name of the account holder.
+	// wise_bank, sepa, ach: the name of the account holder.
 	AccountHolder *string `json:"account_holder"`
-	// sepa, ach: the holder in the characters of payment files.
+	// wise_bank, sepa, ach: the holder in the characters of payment files.
 	HolderInFiles *string `json:"holder_in_files"`
 	// sepa: the BIC, which few banks still ask for.
 	BIC *string `json:"bic"`
@@ -222,9 +223,9 @@ type AffiliateDestination struct {
 	RoutingNumber *string `json:"routing_number"`
 	// ach: the type of the account.
 	AccountType *BankAccountType `json:"account_type"`
-	// sepa, ach: the end of the IBAN or account number.
+	// wise_bank, sepa, ach: the end of the IBAN or account number.
 	LastFour *string `json:"last_four"`
-	// sepa: of the IBAN, ISO 3166-1 alpha-2.
+	// wise_bank, sepa: of the IBAN, ISO 3166-1 alpha-2.
 	Country *string `json:"country"`
 	// The number was lost with the secret key: set the destination again.
 	IsLost bool `json:"is_lost"`
@@ -272,7 +273,7 @@ type AffiliateImport struct {
 
 // AffiliateInSeveralFilesFilesItem is an object of the API.
 type AffiliateInSeveralFilesFilesItem struct {
-	// The format of the file.; one of paypal, wise, sepa, nacha.
+	// The format of the file.; one of paypal, wise, wise_bank, sepa, nacha.
 	Format string `json:"format"`
 	// The file set that the file belongs to.
 	FileSetID string `json:"file_set_id"`
@@ -2066,11 +2067,12 @@ type DestinationType string
 
 // The values of DestinationType.
 const (
-	DestinationTypePaypal DestinationType = "paypal"
-	DestinationTypeWise   DestinationType = "wise"
-	DestinationTypeOther  DestinationType = "other"
-	DestinationTypeSEPA   DestinationType = "sepa"
-	DestinationTypeAch    DestinationType = "ach"
+	DestinationTypePaypal   DestinationType = "paypal"
+	DestinationTypeWise     DestinationType = "wise"
+	DestinationTypeOther    DestinationType = "other"
+	DestinationTypeWiseBank DestinationType = "wise_bank"
+	DestinationTypeSEPA     DestinationType = "sepa"
+	DestinationTypeAch      DestinationType = "ach"
 )
 
 // DisabledReason is a word of the API. A newer server may send others.
@@ -2926,7 +2928,7 @@ type NeededPaymentFileRewrittenItem struct {
 
 // NeededPaymentFile is an object of the API.
 type NeededPaymentFile struct {
-	// As in the path of the download; one of paypal, wise, sepa, nacha.
+	// As in the path of the download; one of paypal, wise, wise_bank, sepa, nacha.
 	Format string `json:"format"`
 	// The currency of the amounts.
 	Currency string `json:"currency"`
@@ -3411,11 +3413,12 @@ type PaidMethod string
 
 // The values of PaidMethod.
 const (
-	PaidMethodPaypal PaidMethod = "paypal"
-	PaidMethodWise   PaidMethod = "wise"
-	PaidMethodOther  PaidMethod = "other"
-	PaidMethodSEPA   PaidMethod = "sepa"
-	PaidMethodAch    PaidMethod = "ach"
+	PaidMethodPaypal   PaidMethod = "paypal"
+	PaidMethodWise     PaidMethod = "wise"
+	PaidMethodOther    PaidMethod = "other"
+	PaidMethodWiseBank PaidMethod = "wise_bank"
+	PaidMethodSEPA     PaidMethod = "sepa"
+	PaidMethodAch      PaidMethod = "ach"
 )
 
 // PaidRow is an object of the API.
@@ -4000,7 +4003,8 @@ type PayoutFilters struct {
 	ProductID any `json:"product_id,omitzero"`
 	// A text of 1 to 255 characters; one of string, []string, PayoutFiltersOrderID.
 	OrderID any `json:"order_id,omitzero"`
-	// One of paypal, wise, other, sepa, ach; one of DestinationType, []DestinationType, PayoutFiltersPayoutMethod.
+	// One of paypal, wise, other, wise_bank, sepa, ach; one of DestinationType, []DestinationType,
+	// PayoutFiltersPayoutMethod.
 	PayoutMethod any `json:"payout_method,omitzero"`
 	// One of active, inactive; one of AffiliateStatus, []AffiliateStatus, PayoutFiltersAffiliateStatus.
 	AffiliateStatus any `json:"affiliate_status,omitzero"`
@@ -4060,7 +4064,8 @@ type PayoutLine struct {
 type PayoutLineDestination struct {
 	// How the destination is paid.
 	Type DestinationType `json:"type"`
-	// sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased.
+	// wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
+	// erased.
 	LastFour *string `json:"last_four"`
 }
 
@@ -4839,13 +4844,14 @@ type PutAffiliateByExternalIDBody struct {
 
 // PutAffiliateDestinationBody is an object of the API.
 type PutAffiliateDestinationBody struct {
-	// paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method.
+	// paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+	// other: your own method.
 	Type DestinationType `json:"type"`
 	// Only for this currency; without it, for every currency without its own destination.
 	Currency Optional[string] `json:"currency,omitzero"`
-	// sepa, ach: the name of the account holder.
+	// wise_bank, sepa, ach: the name of the account holder.
 	AccountHolder *string `json:"account_holder,omitzero"`
-	// sepa: the IBAN, with or without blanks.
+	// wise_bank, sepa: the IBAN, with or without blanks.
 	IBAN *string `json:"iban,omitzero"`
 	// sepa: the BIC, which few banks still ask for.
 	BIC *string `json:"bic,omitzero"`

@@ -215,13 +215,16 @@ export interface AffiliateDestination {
   readonly object: 'affiliate_destination';
   /** The affiliate. */
   readonly affiliate_id: number;
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
   readonly type: DestinationType;
   /** only for this currency; without it, for every currency without its own destination */
   readonly currency: Currency | null;
-  /** sepa, ach: the name of the account holder */
+  /** wise_bank, sepa, ach: the name of the account holder */
   readonly account_holder: string | null;
-  /** sepa, ach: the holder in the characters of payment files */
+  /** wise_bank, sepa, ach: the holder in the characters of payment files */
   readonly holder_in_files: string | null;
   /** sepa: the BIC, which few banks still ask for */
   readonly bic: string | null;
@@ -229,9 +232,9 @@ export interface AffiliateDestination {
   readonly routing_number: string | null;
   /** ach: the type of the account */
   readonly account_type: BankAccountType | null;
-  /** sepa, ach: the end of the IBAN or account number */
+  /** wise_bank, sepa, ach: the end of the IBAN or account number */
   readonly last_four: string | null;
-  /** sepa: of the IBAN, ISO 3166-1 alpha-2 */
+  /** wise_bank, sepa: of the IBAN, ISO 3166-1 alpha-2 */
   readonly country: string | null;
   /** the number was lost with the secret key: set the destination again */
   readonly is_lost: boolean;
@@ -285,7 +288,7 @@ export interface AffiliateInSeveralFiles {
   /** oldest first */
   readonly files: readonly {
     /** The format of the file. */
-    readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
+    readonly format: 'paypal' | 'wise' | 'wise_bank' | 'sepa' | 'nacha';
     /** The file set that the file belongs to. */
     readonly file_set_id: string;
     /** The number of the part, from 1. */
@@ -1976,7 +1979,7 @@ export interface DestinationCorrection {
   readonly decided_at: Timestamp | null;
 }
 
-export type DestinationType = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
+export type DestinationType = 'paypal' | 'wise' | 'other' | 'wise_bank' | 'sepa' | 'ach';
 
 export type DisabledReason = 'manual' | 'failing' | 'gone' | 'requested';
 
@@ -2659,7 +2662,7 @@ export type MissingTaxForm = 'w9' | 'w8';
 
 export interface NeededPaymentFile {
   /** as in the path of the download */
-  readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
+  readonly format: 'paypal' | 'wise' | 'wise_bank' | 'sepa' | 'nacha';
   /** The currency of the amounts. */
   readonly currency: Currency;
   /** How many affiliates it covers. */
@@ -3133,7 +3136,7 @@ export interface Pagination {
   readonly next: string | null;
 }
 
-export type PaidMethod = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
+export type PaidMethod = 'paypal' | 'wise' | 'other' | 'wise_bank' | 'sepa' | 'ach';
 
 export interface PaidRow {
   /** The affiliate. */
@@ -3574,7 +3577,7 @@ export interface PayoutFilters {
         readonly nin?: readonly string[] | undefined;
       }
     | undefined;
-  /** one of paypal, wise, other, sepa, ach */
+  /** one of paypal, wise, other, wise_bank, sepa, ach */
   readonly payout_method?:
     | DestinationType
     | readonly DestinationType[]
@@ -3702,7 +3705,10 @@ export interface PayoutLine {
 export interface PayoutLineDestination {
   /** How the destination is paid. */
   readonly type: DestinationType;
-  /** sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased */
+  /**
+   * wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
+   * erased
+   */
   readonly last_four: string | null;
 }
 
@@ -4424,6 +4430,7 @@ export type PutAffiliateDestinationBody =
   | PaypalDestination
   | WiseDestination
   | OtherDestination
+  | Wise_bankDestination
   | SepaDestination
   | AchDestination;
 
@@ -4433,7 +4440,10 @@ export interface PutAffiliateDestinationBodyFields {
 }
 
 export interface PaypalDestination extends PutAffiliateDestinationBodyFields {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
   readonly type: 'paypal';
   readonly account_holder?: undefined;
   readonly iban?: undefined;
@@ -4444,7 +4454,10 @@ export interface PaypalDestination extends PutAffiliateDestinationBodyFields {
 }
 
 export interface WiseDestination extends PutAffiliateDestinationBodyFields {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
   readonly type: 'wise';
   readonly account_holder?: undefined;
   readonly iban?: undefined;
@@ -4455,7 +4468,10 @@ export interface WiseDestination extends PutAffiliateDestinationBodyFields {
 }
 
 export interface OtherDestination extends PutAffiliateDestinationBodyFields {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
   readonly type: 'other';
   readonly account_holder?: undefined;
   readonly iban?: undefined;
@@ -4465,12 +4481,31 @@ export interface OtherDestination extends PutAffiliateDestinationBodyFields {
   readonly account_type?: undefined;
 }
 
-export interface SepaDestination extends PutAffiliateDestinationBodyFields {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
-  readonly type: 'sepa';
-  /** sepa, ach: the name of the account holder */
+export interface Wise_bankDestination extends PutAffiliateDestinationBodyFields {
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
+  readonly type: 'wise_bank';
+  /** wise_bank, sepa, ach: the name of the account holder */
   readonly account_holder: string;
-  /** sepa: the IBAN, with or without blanks */
+  /** wise_bank, sepa: the IBAN, with or without blanks */
+  readonly iban: string;
+  readonly bic?: undefined;
+  readonly routing_number?: undefined;
+  readonly account_number?: undefined;
+  readonly account_type?: undefined;
+}
+
+export interface SepaDestination extends PutAffiliateDestinationBodyFields {
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
+  readonly type: 'sepa';
+  /** wise_bank, sepa, ach: the name of the account holder */
+  readonly account_holder: string;
+  /** wise_bank, sepa: the IBAN, with or without blanks */
   readonly iban: string;
   /** sepa: the BIC, which few banks still ask for */
   readonly bic?: string | undefined;
@@ -4480,9 +4515,12 @@ export interface SepaDestination extends PutAffiliateDestinationBodyFields {
 }
 
 export interface AchDestination extends PutAffiliateDestinationBodyFields {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
+  /**
+   * paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account;
+   * other: your own method
+   */
   readonly type: 'ach';
-  /** sepa, ach: the name of the account holder */
+  /** wise_bank, sepa, ach: the name of the account holder */
   readonly account_holder: string;
   readonly iban?: undefined;
   readonly bic?: undefined;
@@ -5962,7 +6000,7 @@ export interface ListAffiliatesQuery extends PageQuery {
   readonly external_id?: string | undefined;
   readonly status?: 'active' | 'inactive' | undefined;
   readonly is_ready_for_payout?: boolean | undefined;
-  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'sepa' | 'ach' | 'none' | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'wise_bank' | 'sepa' | 'ach' | 'none' | undefined;
   readonly has_destination?: boolean | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly program_id?: number | undefined;
@@ -6807,15 +6845,18 @@ export interface Operations {
    * and what Complete noted (takes no parameters); `paypal`: upload file of PayPal Payouts (takes currency,
    * part, rows_per_file, allow_skipped, whole_units); `wise`: batch payments of Wise, to recipients known by
    * e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part, rows_per_file,
-   * allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001) (takes
-   * currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for a
-   * bank in the United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
-   * Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
-   * those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A bank's file is paid from the
-   * `debtor` or `originator` of the account. A file keeps its bytes and its id as long as nothing it depends on
-   * changes: rows, debtor or originator, rows per file, day. Otherwise it belongs to another file set, which
-   * names the one it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different
-   * file also pays. Viewers may not download payment files, because they contain whole account numbers.
+   * allow_skipped, source_currency); `wise_bank`: batch payments of Wise in EUR, to recipients with an IBAN, who
+   * need not answer an e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part,
+   * rows_per_file, allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank
+   * (pain.001) (takes currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH
+   * credits in USD for a bank in the United States (takes currency, part, rows_per_file, allow_skipped,
+   * execution_date). The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency,
+   * Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A
+   * bank's file is paid from the `debtor` or `originator` of the account. A file keeps its bytes and its id as
+   * long as nothing it depends on changes: rows, debtor or originator, rows per file, day. Otherwise it belongs
+   * to another file set, which names the one it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates
+   * whom an earlier, different file also pays. Viewers may not download payment files, because they contain
+   * whole account numbers.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];

@@ -2,7 +2,7 @@
 export const PAYOUT_METHODS = ['paypal', 'wise', 'other'] as const;
 
 /** Where an affiliate can be paid. `paypal`, `wise` and `other` mean what they mean as a payout method. */
-export const DESTINATION_TYPES = [...PAYOUT_METHODS, 'sepa', 'ach'] as const;
+export const DESTINATION_TYPES = [...PAYOUT_METHODS, 'wise_bank', 'sepa', 'ach'] as const;
 export type DestinationType = (typeof DESTINATION_TYPES)[number];
 
 /** The kinds of account that an ACH payment goes to. */
@@ -43,6 +43,8 @@ export interface PaymentFileFormat {
   /** How a provider's file is read back. */
   readonly rows?: {
     readonly columns: readonly string[];
+    /** Columns that only some files have. */
+    readonly extra?: readonly string[];
     /** The columns with the reference and the currency of a payment. */
     readonly reference: string;
     readonly currency: string;
@@ -98,6 +100,37 @@ export const PAYMENT_FILES = {
         'sourceCurrency',
         'targetCurrency',
       ],
+      reference: 'paymentReference',
+      currency: 'targetCurrency',
+      mark: null,
+    },
+  },
+  wise_bank: {
+    ...CSV,
+    label: 'Wise to an IBAN',
+    kind: 'provider',
+    about:
+      'batch payments of Wise in EUR, to recipients with an IBAN, who need not answer an e-mail; the amount that arrives is fixed and you ' +
+      'pay the fees',
+    step: 'Upload the file at Wise as a batch payment to bank accounts, check the recipients, and fund it.',
+    destination: 'wise_bank',
+    currency: 'eur',
+    maxRows: 1000,
+    choices: [...EVERY_FILE, 'source_currency'],
+    rows: {
+      columns: [
+        'name',
+        'recipientEmail',
+        'paymentReference',
+        'referenceNumber',
+        'receiverType',
+        'amountCurrency',
+        'amount',
+        'sourceCurrency',
+        'targetCurrency',
+        'IBAN',
+      ],
+      extra: ['addressCountryCode', 'addressCity', 'addressFirstLine', 'addressState', 'addressPostCode'],
       reference: 'paymentReference',
       currency: 'targetCurrency',
       mark: null,
@@ -164,5 +197,6 @@ export function formatOfPaymentFile(text: string): ProviderFormat | null {
       ? columns.every((column) => cells.includes(column.toLowerCase()))
       : cells.length === columns.length && cells.at(-1) === mark.toLowerCase();
   };
-  return PROVIDER_FORMATS.find(isOf) ?? null;
+  // the file of Wise to bank accounts has all columns of the one by e-mail, which precedes it
+  return PROVIDER_FORMATS.findLast(isOf) ?? null;
 }

@@ -84,6 +84,20 @@ test('a default and destinations for single currencies are replaced and removed 
   expectRefusal(await api.delete(`${at(id)}?currency=xyz`), 400, 'invalid_query', 'currency');
 });
 
+test('Wise pays to an IBAN, which is shown as that of a SEPA destination is', async () => {
+  const { id } = await makeAffiliate(api);
+  const { body } = await put(id, { ...SEPA, type: 'wise_bank', account_holder: 'Zoë Okafor' });
+  expect(body).toMatchObject({
+    ...{ type: 'wise_bank', account_holder: 'Zoë Okafor', holder_in_files: 'Zoe Okafor' },
+    ...{ last_four: '3000', country: 'DE', bic: null, is_lost: false },
+  });
+  expect((await api.get(`${AFFILIATES}/${id}`)).body).toMatchObject({
+    ...{ destination_type: 'wise_bank', paid_through: 'wise_bank' },
+  });
+  const found = await api.get(`${AFFILIATES}?payout_method=wise_bank`);
+  expect(found.body.data.map((each: Json) => each.id)).toEqual([id]);
+});
+
 describe('a value that violates a rule is refused by its field, and the error omits the number', () => {
   const sepa = (fields: object) => ({ ...SEPA, ...fields });
   const ach = (fields: object) => ({ ...ACH, ...fields });
@@ -106,6 +120,9 @@ describe('a value that violates a rule is refused by its field, and the error om
     ['a long account number', ach({ account_number: '1'.repeat(18) }), 'account_number', '17'],
     ['a name of 23 characters', ach({ account_holder: 'x'.repeat(23) }), 'account_holder', '22'],
     ['euros by ACH', ach({ currency: 'eur' }), 'currency', 'USD'],
+    ['Wise without an account', { type: 'wise_bank', account_holder: 'Ada' }, 'iban', 'required'],
+    ['dollars by Wise to an IBAN', sepa({ type: 'wise_bank', currency: 'usd' }), 'currency', 'EUR'],
+    ['a BIC for Wise', sepa({ type: 'wise_bank', bic: 'COBADEFF' }), 'bic', 'wise_bank'],
     ['an unknown type', { type: 'cheque' }, 'type', 'sepa'],
   ])('%s', async (_, body, field, rule) => {
     const { id } = await makeAffiliate(api);

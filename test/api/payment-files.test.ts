@@ -117,6 +117,68 @@ describe('each format, to the byte', () => {
     expect((await get(payout.id, 'wise', 'currency=EUR&source_currency=GBP')).text).toBe(expected('GBP'));
   });
 
+  test('Wise to an IBAN: the account in place of a link by e-mail, and the address if dollars are paid from', async () => {
+    const bank = (id: number, account_holder: string, iban: string) =>
+      api.put(`${AFFILIATES}/${id}/destination`, { type: 'wise_bank', account_holder, iban });
+    const zoe = await makeWise({ email: 'zoe@example.com' });
+    const bob = await makeAffiliate(api, { email: 'bob@example.com', legal_type: 'business' });
+    const [by_mail, formula] = [await makeWise(), await makeAffiliate(api)];
+    for (const [{ id }, amount] of [
+      [zoe, 3190],
+      [bob, 1],
+      [by_mail, 500],
+      [formula, 70],
+    ] as const)
+      await makeCommission(api, id, { amount, currency: 'eur' });
+    await makeCommission(api, zoe.id, { amount: 900, currency: 'usd' });
+    expect((await bank(zoe.id, 'Zoë Okafor', 'FR7630006000011234567890189')).status).toBe(200);
+    expect((await bank(bob.id, 'Bob, Ltd', 'DE89370400440532013000')).status).toBe(200);
+    expect((await bank(formula.id, '-Sum', 'DE89370400440532013000')).status).toBe(200);
+    const address = { line1: '1, Rue X', city: 'Paris', postal_code: '75001' };
+    const profile = { legal_type: 'person', legal_name: 'Zoë', country: 'FR', address };
+    expect((await api.put(`${AFFILIATES}/${zoe.id}/tax-profile`, profile)).status).toBe(200);
+    const payout = await makePayout(api);
+    const header =
+      'name,recipientEmail,paymentReference,referenceNumber,receiverType,amountCurrency,amount,sourceCurrency,targetCurrency,IBAN';
+    const expected = (source: string, [columns, ofZoe, ofBob] = ['', '', '']) =>
+      lines(
+        `${header}${columns}`,
+        `Zoe Okafor,zoe@example.com,P1-A${zoe.id},,PERSON,target,31.90,${source},EUR,FR7630006000011234567890189${ofZoe}`,
+        `"Bob, Ltd",bob@example.com,P1-A${bob.id},,INSTITUTION,target,0.01,${source},EUR,DE89370400440532013000${ofBob}`,
+      );
+    expectRefusal(
+      await ask(payout.id, 'wise_bank'),
+      400,
+      'affiliates_not_in_file',
+      `payout_method is wise (affiliates ${by_mail.id})`,
+      `account_holder begins like a formula, which a spreadsheet would run (affiliates ${formula.id})`,
+    );
+    const file = await get(payout.id, 'wise_bank', 'allow_skipped=true');
+    expect(file.text).toBe(expected('EUR'));
+    expect(nameOf(file)).toBe(`payout-1-r1-${payout.as_of.slice(0, 10)}-wise_bank-eur.csv`);
+    expect(skippedIn(file)).toBe('2');
+    expect((await get(payout.id, 'wise_bank', 'allow_skipped=true&source_currency=usd')).text).toBe(
+      expected('USD', [
+        ',addressCountryCode,addressCity,addressFirstLine,addressState,addressPostCode',
+        ',FR,Paris,"1, Rue X",,75001',
+        ',,,,,',
+      ]),
+    );
+    // each affiliate is in one file of its currency
+    const { files } = (await api.get(`${PAYOUTS}/${payout.id}/payment-files`)).body;
+    expect(
+      files.map(({ format, currency, amount, skipped_amount }: Json) => [
+        ...[format, currency, amount, skipped_amount],
+      ]),
+    ).toEqual([
+      ['wise', 'eur', 500, 0],
+      ['wise_bank', 'eur', 3191, 70],
+      ['wise_bank', 'usd', 0, 900],
+    ]);
+    await completePayout(api, payout);
+    expect((await get(payout.id, 'wise_bank', 'allow_skipped=true')).text).toContain('Zoe Okafor');
+  });
+
   test('summary: everyone in every currency, with texts that cannot run as formulas', async () => {
     const ada = await makeAffiliate(api, {
       email: '+ada@example.com',

@@ -290,6 +290,25 @@ test('the lists of two files complete the payout: an affiliate in either file is
   );
 });
 
+test('Wise pays to the IBAN of a destination, also from dollars, and the file completes the payout', async () => {
+  const ada = await someone({ email: 'ada@example.com' }, { eur: 100 });
+  const account = ['--account-holder', 'Ada', '--iban', 'DE89370400440532013000'];
+  const set = await run(['affiliates', 'destination', 'set', String(ada), '--type', 'wise_bank', ...account]);
+  expect(set, set.stderr).toMatchObject({ code: 0 });
+  expect(set.stdout).toMatch(/wise_bank +DE…3000/);
+  const bob = await someone(WISE, { eur: 200 });
+  await makePayout(api);
+  const file = ['--format', 'wise_bank', '--source-currency', 'usd', '--allow-skipped', '-o', 'iban.csv'];
+  const ran = await exportTo(...file);
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(read('iban.csv')).toContain(`Ada,ada@example.com,P1-A${ada},,PERSON,target,1.00,USD,EUR,DE8937`);
+  const { affiliates } = await runJson('payouts', 'complete', '1', '--yes', '--from', 'iban.csv');
+  expect(affiliates.map((line: Json) => [line.affiliate_id, line.is_paid, line.payment_reference])).toEqual([
+    [ada, true, `P1-A${ada}`],
+    [bob, false, null],
+  ]);
+});
+
 /** Two affiliates of an unpaid payout: one is owed dollars and euros by PayPal, the other dollars by Wise. */
 async function inTwoCurrencies(): Promise<[both: number, wise: number]> {
   const both = await someone(PAYPAL, { usd: 100, eur: 200 });

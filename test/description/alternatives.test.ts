@@ -33,6 +33,8 @@ const BODIES = [
   ['PutAffiliateDestinationBody', { ...ACH, account_type: undefined }, false],
   ['PutAffiliateDestinationBody', { type: 'wise' }, true],
   ['PutAffiliateDestinationBody', { type: 'wise', iban: SEPA.iban }, false],
+  ['PutAffiliateDestinationBody', { ...SEPA, type: 'wise_bank' }, true],
+  ['PutAffiliateDestinationBody', { ...SEPA, type: 'wise_bank', bic: 'COBADEFFXXX' }, false],
   ['PutAffiliateDestinationBody', { type: 'cash' }, false],
   ['CommissionInput', { ...SALE, ...BY_ID }, true],
   ['CommissionInput', { ...SALE, ...BY_EMAIL }, true],

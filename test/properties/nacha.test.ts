@@ -72,12 +72,19 @@ const frames = fc.record({
   }),
 });
 
-type Paid = Omit<BankPayment, 'reference' | 'decimal' | 'bic'>;
+type Paid = Omit<BankPayment, 'reference' | 'decimal' | 'bic' | 'email' | 'source_currency'>;
 
 /** Persons first, as a file is created. */
 const inOrder = (paid: readonly Paid[]): BankPayment[] =>
   paid
-    .map((one) => ({ ...one, reference: `P12-A${one.affiliate_id}`, decimal: '', bic: null }))
+    .map((one) => ({
+      ...one,
+      reference: `P12-A${one.affiliate_id}`,
+      decimal: '',
+      bic: null,
+      email: '',
+      source_currency: 'usd',
+    }))
     .toSorted((a, b) => Number(a.legal_type === 'business') - Number(b.legal_type === 'business'));
 
 async function write(frame: NachaFrame, paid: readonly Paid[]): Promise<string> {

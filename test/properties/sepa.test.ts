@@ -104,7 +104,13 @@ async function write(
     sums: { count: paid.length, decimal: decimalOf(total) },
   };
   async function* each(): AsyncIterable<BankPayment> {
-    const other = { routing_number: null, account_type: null, legal_type: null };
+    const other = {
+      routing_number: null,
+      account_type: null,
+      legal_type: null,
+      email: '',
+      source_currency: 'eur',
+    };
     for (const one of paid) {
       const reference = `P${number}-A${one.affiliate_id}`;
       const decimal = decimalOf(BigInt(one.amount));

@@ -26,13 +26,17 @@ export interface Payees {
   readonly amounts: ReadonlyMap<number, number>;
 }
 
-const lowered = ({ columns }: { columns: readonly string[] }) => columns.map((name) => name.toLowerCase());
+const lowered = (columns: readonly string[]) => columns.map((name) => name.toLowerCase());
 
 /** Reads the rows of a payment file in chunks. `number` is the number of the payout they must belong to. */
 function paymentReader(format: ProviderFormat, number: number) {
   const file = rowsOf(format);
-  const columns = lowered(file);
-  const reader = csvReader({ columns, required: columns, fixedWords: [] });
+  const columns = lowered(file.columns);
+  const reader = csvReader({
+    columns: [...columns, ...lowered(file.extra ?? [])],
+    required: columns,
+    fixedWords: [],
+  });
   const isHeaderless = file.mark !== null;
   if (isHeaderless) reader.read(Buffer.from(`${columns.join()}\r\n`));
   const payments = (lines: readonly CsvLine[]) =>

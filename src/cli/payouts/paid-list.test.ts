@@ -247,6 +247,13 @@ test('a payment file says itself who was paid, and how much', () => {
     'Ada,a@b.example,4-7,PERSON,target,20.00,EUR,USD\r\n';
   expect(paymentFormat(Buffer.from(wise))).toBe('wise');
   expect(readPaymentFile('wise', 4, Buffer.from(wise))).toEqual([{ ...found[0], where: 'line 2' }]);
+  const bank =
+    'name,recipientEmail,paymentReference,referenceNumber,receiverType,amountCurrency,amount,sourceCurrency,targetCurrency,IBAN' +
+    ',addressCountryCode\r\nAda,a@b.example,P4-A7,,PERSON,target,20.00,USD,EUR,DE89370400440532013000,DE\r\n';
+  expect(paymentFormat(Buffer.from(bank))).toBe('wise_bank');
+  expect(readPaymentFile('wise_bank', 4, Buffer.from(bank))).toEqual([
+    { ...found[0], currency: 'eur', payment_reference: 'P4-A7', where: 'line 2' },
+  ]);
   const refused = (text: string) => () => readPaymentFile('paypal', 4, Buffer.from(text));
   expect(refused(paypal.replace('4-7', '3-7'))).toThrow(
     'the file pays 3-7, which is not in this payout; nothing was changed',

@@ -35,6 +35,8 @@ interface BankRules {
 /** pain.001 (EPC132-08) and the entry detail record of the Nacha operating rules. */
 const BANKS: Readonly<Partial<Record<DestinationType, BankRules>>> = {
   sepa: { currency: 'eur', longestName: 70 },
+  // Wise pays an IBAN in EUR by a SEPA transfer
+  wise_bank: { currency: 'eur', longestName: 70 },
   ach: { currency: 'usd', longestName: 22 },
 };
 

@@ -12,7 +12,7 @@ export interface DestinationField extends WritableField {
 const type = {
   ...destinationTypes,
   description:
-    'paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method',
+    'paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank account; other: your own method',
 };
 const accountType = Type.Enum([...ACCOUNT_TYPES], { title: 'BankAccountType' });
 const limited = (maxLength: number) => Type.String({ minLength: 1, maxLength });
@@ -35,6 +35,7 @@ export const DESTINATION_FIELDS = {
       words: {
         paypal: ['paypal'],
         wise: words('wise transferwise'),
+        wise_bank: words('wisebank wiseiban wisebankaccount'),
         sepa: words('sepa sepatransfer sepacredittransfer iban'),
         ach: words('ach achtransfer achcredit directdeposit'),
         other: words('other manual check cheque storecredit'),
@@ -55,9 +56,9 @@ export const DESTINATION_FIELDS = {
     schema: nullable(Type.String()),
     input: text(140),
     type: 'text',
-    neededBy: ['sepa', 'ach'],
+    neededBy: ['wise_bank', 'sepa', 'ach'],
     label: 'Account holder',
-    help: 'sepa, ach: the name of the account holder',
+    help: 'wise_bank, sepa, ach: the name of the account holder',
     example: 'Ada Lovelace',
     option: '--account-holder <name>',
     import: {
@@ -70,15 +71,15 @@ export const DESTINATION_FIELDS = {
   },
   holder_in_files: {
     schema: nullable(
-      Type.String({ description: 'sepa, ach: the holder in the characters of payment files' }),
+      Type.String({ description: 'wise_bank, sepa, ach: the holder in the characters of payment files' }),
     ),
   },
   iban: {
     input: limited(60),
     type: 'text',
-    neededBy: ['sepa'],
+    neededBy: ['wise_bank', 'sepa'],
     label: 'IBAN',
-    help: 'sepa: the IBAN, with or without blanks',
+    help: 'wise_bank, sepa: the IBAN, with or without blanks',
     example: 'DE89370400440532013000',
     option: '--iban <iban>',
     import: { synonyms: words('iban ibannumber ibannummer ibannr ibancode bankiban') },
@@ -141,9 +142,13 @@ export const DESTINATION_FIELDS = {
     },
   },
   last_four: {
-    schema: nullable(Type.String({ description: 'sepa, ach: the end of the IBAN or account number' })),
+    schema: nullable(
+      Type.String({ description: 'wise_bank, sepa, ach: the end of the IBAN or account number' }),
+    ),
   },
-  country: { schema: nullable(Type.String({ description: 'sepa: of the IBAN, ISO 3166-1 alpha-2' })) },
+  country: {
+    schema: nullable(Type.String({ description: 'wise_bank, sepa: of the IBAN, ISO 3166-1 alpha-2' })),
+  },
   is_lost: {
     schema: Type.Boolean({
       description: 'the number was lost with the secret key: set the destination again',

@@ -129,7 +129,7 @@ function correctDestination(
   corrected: Corrected,
 ) {
   const own = number === null ? null : vault.open(number, placeOf(account, id));
-  const all = { ...rest, [rest.type === 'sepa' ? 'iban' : 'account_number']: own, ...corrected };
+  const all = { ...rest, [rest.type === 'ach' ? 'account_number' : 'iban']: own, ...corrected };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
   return replaceDestination(
     tx,

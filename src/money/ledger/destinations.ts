@@ -43,7 +43,7 @@ export const lineDestination = strict(
     last_four: nullable(
       Type.String({
         description:
-          'sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased',
+          'wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased',
       }),
     ),
   },
@@ -114,7 +114,7 @@ export function hasDestination(currency: string | null): Sql {
  */
 export const waitsUntil = (currency: string): string => `case when o.destination_wait_hours > 0 then
   greatest(x.created_at, x.restored_at,
-    case when coalesce(x.type, 'none') not in ('sepa', 'ach', 'other') then a.paid_to_changed_at end,
+    case when coalesce(x.type, 'none') not in ('wise_bank', 'sepa', 'ach', 'other') then a.paid_to_changed_at end,
     case when x.currency is null then (
       select max(g.replaced_at) from affiliate_destinations g
       where g.account_id = a.account_id and g.affiliate_id = a.id

@@ -23,7 +23,10 @@ export interface BankPayment {
   /** IBAN or account number. */
   readonly number: string;
   readonly bic: string | null;
-  /** Where the payee lives, if the account is outside the EEA and the tax profile says so. */
+  readonly email: string;
+  /** The currency that it is paid from. */
+  readonly source_currency: string;
+  /** Where the payee lives, if the tax profile says so; of SEPA payments only if the account is outside the EEA. */
   readonly address?: PayeeAddress | null;
   readonly routing_number: string | null;
   readonly account_type: string | null;
@@ -40,7 +43,8 @@ export interface BankSums {
 const FIELDS = `'affiliate_id', r.affiliate_id, 'reference', r.reference, 'amount', r.amount,
   'decimal', ${DECIMAL}, 'holder', r.holder_in_files, 'destination', r.destination_id, 'bic', r.bic,
   'routing_number', r.routing_number, 'account_type', r.account_type, 'legal_type', r.legal_type`;
-const COLUMNS = `json_build_object(${FIELDS}, 'address', r.payee_address, 'number', encode(r.number, 'hex')) as payment`;
+const COLUMNS = `json_build_object(${FIELDS}, 'address', r.payee_address, 'number', encode(r.number, 'hex'),
+  'email', r.email, 'source_currency', r.source_currency) as payment`;
 
 /** Everything a bank file contains about a row. A destination's number never changes. */
 export const BANK_CONTENT = `json_build_object(${FIELDS})::text || coalesce(r.payee_address::text, '')`;

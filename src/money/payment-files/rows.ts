@@ -30,7 +30,7 @@ export function paymentRows(
            case when p.status = 'unpaid' then ${waitsUntil('t.currency')} end as waits_until, o.destination_wait_hours, o.time_zone,
            x.id as destination_id, x.type as destination_type, x.account_holder, x.holder_in_files, x.number, x.bic,
            x.routing_number, x.account_type, x.country as account_country,
-           case when x.type = 'sepa' and x.country <> all(${literalList(EEA)})
+           case when x.type = 'wise_bank' or x.type = 'sepa' and x.country <> all(${literalList(EEA)})
              then tp.address || jsonb_build_object('country', tp.country) end as payee_address,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
     from payouts p

@@ -123,7 +123,7 @@ function readCsv(bytes: Buffer, ignored: readonly string[]): ReadResult {
 /** Throws ResultFileError for a payment file: it lists payees, but no results. */
 function refuseSent(text: string): void {
   const format = formatOfPaymentFile(text);
-  const to = format === 'paypal' ? 'PayPal' : format === 'wise' ? 'Wise' : null;
+  const to = format === 'paypal' ? 'PayPal' : format?.startsWith('wise') ? 'Wise' : null;
   if (to !== null)
     throw new ResultFileError(
       `this is the payment file that was sent to ${to}: it says who is to be paid. Use the answer of ${to}`,

@@ -379,17 +379,20 @@ class AsyncPayouts:
         affiliates and currencies, and what Complete noted (takes no parameters); `paypal`: upload file
         of PayPal Payouts (takes currency, part, rows_per_file, allow_skipped, whole_units); `wise`:
         batch payments of Wise, to recipients known by e-mail; the amount that arrives is fixed and you
-        pay the fees (takes currency, part, rows_per_file, allow_skipped, source_currency); `sepa`:
-        credit transfers in EUR for a European bank (pain.001) (takes currency, part, rows_per_file,
-        allow_skipped, execution_date, instant); `nacha`: ACH credits in USD for a bank in the United
-        States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
-        Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency,
-        Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see
-        `paypal_payment_limit`. A bank's file is paid from the `debtor` or `originator` of the account.
-        A file keeps its bytes and its id as long as nothing it depends on changes: rows, debtor or
-        originator, rows per file, day. Otherwise it belongs to another file set, which names the one it
-        replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file
-        also pays. Viewers may not download payment files, because they contain whole account numbers.
+        pay the fees (takes currency, part, rows_per_file, allow_skipped, source_currency); `wise_bank`:
+        batch payments of Wise in EUR, to recipients with an IBAN, who need not answer an e-mail; the
+        amount that arrives is fixed and you pay the fees (takes currency, part, rows_per_file,
+        allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001)
+        (takes currency, part, rows_per_file, allow_skipped, execution_date, instant); `nacha`: ACH
+        credits in USD for a bank in the United States (takes currency, part, rows_per_file,
+        allow_skipped, execution_date). The header Payhook-Skipped-Affiliates counts affiliates left out
+        of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount PayPal may
+        refuse: see `paypal_payment_limit`. A bank's file is paid from the `debtor` or `originator` of
+        the account. A file keeps its bytes and its id as long as nothing it depends on changes: rows,
+        debtor or originator, rows per file, day. Otherwise it belongs to another file set, which names
+        the one it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier,
+        different file also pays. Viewers may not download payment files, because they contain whole
+        account numbers.
         """
         return await self._calls.download(
             "GET",
@@ -826,7 +829,7 @@ class AsyncAffiliates:
         external_id: str | None = None,
         status: Literal["active", "inactive"] | None = None,
         is_ready_for_payout: bool | None = None,
-        payout_method: Literal["paypal", "wise", "other", "sepa", "ach", "none"] | None = None,
+        payout_method: Literal["paypal", "wise", "other", "wise_bank", "sepa", "ach", "none"] | None = None,
         has_destination: bool | None = None,
         program_id: int | None = None,
         email: str | None = None,

@@ -207,15 +207,15 @@ class AffiliateDestination(TypedDict):
     affiliate_id: int
     """The affiliate."""
     type: DestinationType
-    """paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own
-    method.
+    """paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank
+    account; other: your own method.
     """
     currency: str | None
     """Only for this currency; without it, for every currency without its own destination."""
     account_holder: str | None
-    """sepa, ach: the name of the account holder."""
+    """wise_bank, sepa, ach: the name of the account holder."""
     holder_in_files: str | None
-    """sepa, ach: the holder in the characters of payment files."""
+    """wise_bank, sepa, ach: the holder in the characters of payment files."""
     bic: str | None
     """sepa: the BIC, which few banks still ask for."""
     routing_number: str | None
@@ -223,9 +223,9 @@ class AffiliateDestination(TypedDict):
     account_type: BankAccountType | None
     """ach: the type of the account."""
     last_four: str | None
-    """sepa, ach: the end of the IBAN or account number."""
+    """wise_bank, sepa, ach: the end of the IBAN or account number."""
     country: str | None
-    """sepa: of the IBAN, ISO 3166-1 alpha-2."""
+    """wise_bank, sepa: of the IBAN, ISO 3166-1 alpha-2."""
     is_lost: bool
     """The number was lost with the secret key: set the destination again."""
     waits_until: str | None
@@ -271,7 +271,7 @@ class AffiliateImport(TypedDict):
 
 
 class AffiliateInSeveralFilesFilesItem(TypedDict):
-    format: Literal["paypal", "wise", "sepa", "nacha"]
+    format: Literal["paypal", "wise", "wise_bank", "sepa", "nacha"]
     """The format of the file."""
     file_set_id: str
     """The file set that the file belongs to."""
@@ -1908,7 +1908,7 @@ class DestinationCorrection(TypedDict):
     """When the decision was made; null while it is open."""
 
 
-DestinationType = Literal["paypal", "wise", "other", "sepa", "ach"]
+DestinationType = Literal["paypal", "wise", "other", "wise_bank", "sepa", "ach"]
 
 DisabledReason = Literal["manual", "failing", "gone", "requested"]
 
@@ -2617,7 +2617,7 @@ class NeededPaymentFileRewrittenItem(TypedDict):
 
 
 class NeededPaymentFile(TypedDict):
-    format: Literal["paypal", "wise", "sepa", "nacha"]
+    format: Literal["paypal", "wise", "wise_bank", "sepa", "nacha"]
     """As in the path of the download."""
     currency: str
     """The currency of the amounts."""
@@ -3093,7 +3093,7 @@ class Pagination(TypedDict):
     """The `after` of the next page, even if rows move meanwhile; null on the last."""
 
 
-PaidMethod = Literal["paypal", "wise", "other", "sepa", "ach"]
+PaidMethod = Literal["paypal", "wise", "other", "wise_bank", "sepa", "ach"]
 
 class PaidRow(TypedDict):
     affiliate_id: int
@@ -3603,7 +3603,7 @@ class PayoutFilters(TypedDict):
     order_id: NotRequired[str | list[str] | PayoutFiltersOrderId]
     """A text of 1 to 255 characters."""
     payout_method: NotRequired[DestinationType | list[DestinationType] | PayoutFiltersPayoutMethod]
-    """One of paypal, wise, other, sepa, ach."""
+    """One of paypal, wise, other, wise_bank, sepa, ach."""
     affiliate_status: NotRequired[AffiliateStatus | list[AffiliateStatus] | PayoutFiltersAffiliateStatus]
     """One of active, inactive."""
     type: NotRequired[CommissionType | list[CommissionType] | PayoutFiltersType]
@@ -3657,8 +3657,8 @@ class PayoutLineDestination(TypedDict):
     type: DestinationType
     """How the destination is paid."""
     last_four: str | None
-    """sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
-    erased.
+    """wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the
+    affiliate was erased.
     """
 
 
@@ -4372,15 +4372,15 @@ class PutAffiliateByExternalIdBody(TypedDict):
 
 class PutAffiliateDestinationBody(TypedDict):
     type: DestinationType
-    """paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own
-    method.
+    """paypal: to `paypal_email`; wise: to `email`; wise_bank: by Wise to an IBAN; sepa and ach: to a bank
+    account; other: your own method.
     """
     currency: NotRequired[str | None]
     """Only for this currency; without it, for every currency without its own destination."""
     account_holder: NotRequired[str]
-    """sepa, ach: the name of the account holder."""
+    """wise_bank, sepa, ach: the name of the account holder."""
     iban: NotRequired[str]
-    """sepa: the IBAN, with or without blanks."""
+    """wise_bank, sepa: the IBAN, with or without blanks."""
     bic: NotRequired[str]
     """sepa: the BIC, which few banks still ask for."""
     routing_number: NotRequired[str]
