@@ -301,7 +301,7 @@ export const ROOMS = [
   ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
   ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],
-  ['cli/reports', 'payhook reports', ['cli/command', 'cli/terminal']],
+  ['cli/reports', 'payhook reports', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/mcp', 'payhook mcp: the API as tools of an assistant', ['cli/command']],
   ['cli/webhooks', 'payhook webhooks, events and listen', ['cli/command', 'cli/finders', 'cli/terminal']],
   [

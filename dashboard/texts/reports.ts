@@ -1,5 +1,3 @@
-import { count } from './common.ts';
-
 export const reports = {
   title: 'Reports',
   lead: 'What was earned, refunded, adjusted, paid and returned in a period, and what is owed at its end.',
@@ -65,7 +63,27 @@ export const reports = {
   allCountries: 'Show all countries',
   onlyCurrency: (currency: string) => `Only ${currency}.`,
   allCurrencies: 'Show all currencies',
-  rows: (number: number) => count(number, 'row'),
+  entries: {
+    title: 'Entries',
+    lead: 'What the amounts of the reports are sums of.',
+    entry: 'Entry',
+    day: 'Date',
+    change: 'Changes what is owed by',
+    kind: 'Column',
+    anyKind: 'All columns',
+    anyCurrency: 'Any currency',
+    anyCountry: 'Show all countries',
+    kinds: {
+      earned: 'Commission',
+      adjusted: 'Adjustment',
+      refunded: 'Refund',
+      voided: 'Voided commission',
+      paid: 'Payment',
+      returned: 'Returned payment',
+    },
+    filtered: 'No entry matches',
+    empty: 'No entries yet',
+  },
   csv: 'CSV',
   pdf: 'PDF',
   empty: {

@@ -645,6 +645,57 @@ func (query *DownloadReportSummaryQuery) values() url.Values {
 	return values
 }
 
+// ListReportEntriesQuery is the query of Reports.Entries. A field without a value is not sent.
+type ListReportEntriesQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `-occurred_at`; one of occurred_at, -occurred_at.
+	Sort string
+	// A day YYYY-MM-DD, from 1970 to 2999.
+	From string
+	// A day YYYY-MM-DD, from 1970 to 2999.
+	To string
+	// One of earned, adjusted, refunded, voided, paid, returned.
+	Kind string
+	// An ISO 4217 currency code.
+	Currency string
+	// An integer from 1 to 9007199254740991.
+	AffiliateID int64
+	// A code of two letters such as DE (ISO 3166-1 alpha-2), or none.
+	Country string
+	// An integer from 1 to 9007199254740991.
+	ProgramID int64
+	// One of true, false.
+	HasProgram *bool
+	// One of paypal, wise, other, wise_bank, sepa, ach, none.
+	PayoutMethod string
+}
+
+func (query *ListReportEntriesQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "from", query.From)
+		addString(values, "to", query.To)
+		addString(values, "kind", query.Kind)
+		addString(values, "currency", query.Currency)
+		addInt(values, "affiliate_id", query.AffiliateID)
+		addString(values, "country", query.Country)
+		addInt(values, "program_id", query.ProgramID)
+		addBool(values, "has_program", query.HasProgram)
+		addString(values, "payout_method", query.PayoutMethod)
+	}
+	return values
+}
+
 // DownloadPaidReportQuery is the query of Reports.Paid. A field without a value is not sent.
 type DownloadPaidReportQuery struct {
 	// Four digits, 1970 to 2999.
@@ -2524,6 +2575,19 @@ func (resource *ReportsResource) Summary(ctx context.Context, query *GetReportSu
 // decimal amounts; `pdf` is an A4 document and `html` a page to print, each of at most 1,000 rows.
 func (resource *ReportsResource) SummaryFile(ctx context.Context, query *DownloadReportSummaryQuery, options ...CallOption) (*Download, error) {
 	return resource.calls.download(ctx, request{method: "GET", path: "/v2/reports/summary/download", query: query.values()}, options)
+}
+
+// Entries: List the entries behind the amounts of a report. One entry for each commission, adjustment, refund,
+// void, payment and return. An amount of a report is the sum of the entries of its kind, days, currency and
+// group, and what is owed after a day that of all entries up to it. Only payments and returns have a
+// `payout_method`, and only the others a program. Returns one page.
+func (resource *ReportsResource) Entries(ctx context.Context, query *ListReportEntriesQuery, options ...CallOption) (*Page[ReportEntry], error) {
+	return record[Page[ReportEntry]](ctx, resource.calls, request{method: "GET", path: "/v2/reports/summary/entries", query: query.values()}, options)
+}
+
+// AllEntries: the records of Reports.Entries, from the page of the query on, 100 per request.
+func (resource *ReportsResource) AllEntries(ctx context.Context, query *ListReportEntriesQuery, options ...CallOption) iter.Seq2[ReportEntry, error] {
+	return all[ReportEntry](ctx, resource.calls, request{method: "GET", path: "/v2/reports/summary/entries", query: query.values()}, "-occurred_at", options)
 }
 
 // Paid: Download the payments of a period. One row per affiliate, currency and payout method, on a cash basis:

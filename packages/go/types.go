@@ -5110,6 +5110,36 @@ type RejectPayoutBody struct {
 	Note Optional[string] `json:"note,omitzero"`
 }
 
+// ReportEntry is an object of the API.
+type ReportEntry struct {
+	// The column of the report; one of earned, adjusted, refunded, voided, paid, returned.
+	Kind string `json:"kind"`
+	// The instant whose day counts.
+	OccurredAt time.Time `json:"occurred_at"`
+	// The change of what is owed: below zero for refunds, voids and payments.
+	Amount int64 `json:"amount"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The current one of the affiliate.
+	Country *string `json:"country"`
+	// The program.
+	ProgramID *int64 `json:"program_id"`
+	// The method of a payment or return.
+	PaidThrough *DestinationType `json:"paid_through"`
+	// The commission.
+	CommissionID *string `json:"commission_id"`
+	// The refund.
+	RefundID *string `json:"refund_id"`
+	// The payout.
+	PayoutID *string `json:"payout_id"`
+	// The `external_id` of the commission or refund, or the payout.
+	What string `json:"what"`
+	// The order, or the reference of the payment.
+	Reference *string `json:"reference"`
+}
+
 // ReportSummary is an object of the API.
 type ReportSummary struct {
 	// The type of the record.; one of report_summary.

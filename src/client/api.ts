@@ -4739,6 +4739,35 @@ export interface RejectPayoutBody {
   readonly note?: string | null | undefined;
 }
 
+export interface ReportEntry {
+  /** the column of the report */
+  readonly kind: 'earned' | 'adjusted' | 'refunded' | 'voided' | 'paid' | 'returned';
+  /** the instant whose day counts */
+  readonly occurred_at: Timestamp;
+  /** the change of what is owed: below zero for refunds, voids and payments */
+  readonly amount: number;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** the current one of the affiliate */
+  readonly country: string | null;
+  /** The program. */
+  readonly program_id: number | null;
+  /** the method of a payment or return */
+  readonly paid_through: DestinationType | null;
+  /** The commission. */
+  readonly commission_id: string | null;
+  /** The refund. */
+  readonly refund_id: string | null;
+  /** The payout. */
+  readonly payout_id: string | null;
+  /** the `external_id` of the commission or refund, or the payout */
+  readonly what: string;
+  /** the order, or the reference of the payment */
+  readonly reference: string | null;
+}
+
 export interface ReportSummary {
   /** The type of the record. */
   readonly object: 'report_summary';
@@ -5918,6 +5947,26 @@ export interface DownloadReportSummaryQuery {
   readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
+export interface ListReportEntriesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-occurred_at` */
+  readonly sort?: 'occurred_at' | '-occurred_at' | undefined;
+  /** a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly from?: Day | undefined;
+  /** a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly to?: Day | undefined;
+  readonly kind?: 'earned' | 'adjusted' | 'refunded' | 'voided' | 'paid' | 'returned' | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: Currency | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
+  /** a code of two letters such as DE (ISO 3166-1 alpha-2), or none */
+  readonly country?: string | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly program_id?: number | undefined;
+  readonly has_program?: boolean | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'wise_bank' | 'sepa' | 'ach' | 'none' | undefined;
+}
+
 export interface DownloadPaidReportQuery {
   /** four digits, 1970 to 2999 */
   readonly year?: string | undefined;
@@ -6918,6 +6967,16 @@ export interface Operations {
   readonly downloadReportSummary: {
     readonly query?: DownloadReportSummaryQuery;
     readonly result: Download;
+  };
+  /**
+   * List the entries behind the amounts of a report. One entry for each commission, adjustment, refund, void,
+   * payment and return. An amount of a report is the sum of the entries of its kind, days, currency and group,
+   * and what is owed after a day that of all entries up to it. Only payments and returns have a `payout_method`,
+   * and only the others a program.
+   */
+  readonly listReportEntries: {
+    readonly query?: ListReportEntriesQuery;
+    readonly result: Page<ReportEntry>;
   };
   /**
    * Download the payments of a period. One row per affiliate, currency and payout method, on a cash basis: what
@@ -8103,6 +8162,13 @@ export const OPERATIONS = {
     path: '/v2/reports/summary/download',
     takes: ['query'],
     gives: 'file',
+  },
+  listReportEntries: {
+    method: 'GET',
+    path: '/v2/reports/summary/entries',
+    takes: ['query'],
+    gives: 'page',
+    order: '-occurred_at',
   },
   downloadPaidReport: { method: 'GET', path: '/v2/affiliates/reports/paid', takes: ['query'], gives: 'file' },
   listPaidReport: {

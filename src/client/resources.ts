@@ -207,6 +207,8 @@ export function resourcesOf({ method, send }: Calls) {
       summary: method('getReportSummary'),
       /** The same as CSV, PDF or a page to print. */
       summaryFile: method('downloadReportSummary'),
+      /** The entries that its amounts are sums of, a page at a time. */
+      entries: method('listReportEntries'),
       /** What was paid in a year or a range of days, as CSV. */
       paid: method('downloadPaidReport'),
       /** The same rows as JSON, a page at a time. */

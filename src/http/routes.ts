@@ -73,6 +73,7 @@ export const ROUTES: readonly Route[] = [
   results.verifications,
   summaries.summary,
   summaries.summaryFile,
+  summaries.entries,
   reports.paid,
   reports.paidRows,
   usTax.report,

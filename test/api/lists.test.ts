@@ -56,6 +56,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
     const made = await makeAffiliate(client, {
       external_id: index % 2 ? `crm-${index}` : null,
       name_first: ['Zoë', 'ada'][index % 2],
+      country: ['DE', 'FR', null][index % 3],
       payout_method: index % 3 ? 'paypal' : null,
     });
     people.push(made.id);
@@ -494,6 +495,7 @@ function badValues(name: string, schema: Json): string[] {
   const prefix = OPAQUE[name];
   if (prefix) return ['', '1', 'null', `${prefix}_1`, `com_${'0'.repeat(32)}`, 'none'];
   if (name === 'search') return ['x'.repeat(201)];
+  if (name === 'country') return ['', 'D', 'DEU', 'None', '1'];
   if (name === 'response_status') return ['', '0', '99', '600', '20', '2000', '20.5', 'abc'];
   if (name === 'error_code') return ['', 'TIMEOUT', 'time out', "x'", '1'];
   if (name === 'type') return ['', '*', 'paid', 'PAYOUT.PAID', 'payout.nothing', '\0'];
@@ -582,6 +584,10 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
       ['2999-12-31', () => true],
       ['1970-01-01', () => false],
     ];
+  if (name === 'country')
+    return ['DE', 'fr', 'none'].map(
+      (code): Case => [code, (row) => (row.country ?? 'none').toLowerCase() === code.toLowerCase()],
+    );
   // reports begin in some year; nothing was paid in this one
   if (name === 'year') return [['2021', () => false]];
   if (name === 'is_reportable')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { keepHouse } from '../support/chores.ts';
 import { WRONG_HISTORY } from '../support/imbalances.ts';
-import { BY, expectReports } from '../support/reports.ts';
+import { BY, expectEntries, expectReports } from '../support/reports.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -175,6 +175,37 @@ describe('a report', () => {
     const [{ id: back }] = (await api.get(`${line}/returned`)).body.data;
     expect((await api.delete(`${line}/returned/${back}`)).status).toBe(204);
     await inBothStates(() => expectReports(world, api, periods()));
+  });
+
+  test('every amount is the sum of its entries, also of parts of payments, other time zones and imported payouts', async () => {
+    await api.patch('/v2/account', { time_zone: 'Asia/Kolkata' });
+    const program = (await api.post(PROGRAMS, { name: 'Autumn' })).body;
+    const ada = await makeAffiliate(api, { country: 'DE', email: 'ada@example.com' });
+    const bob = await makeAffiliate(api, { payout_method: 'wise', name_first: 'Bob' });
+    await importPaid('old,ada@example.com,30.00,usd,2026-06-20,2026-07-31');
+    for (const { id } of [ada, bob]) {
+      await makeCommission(api, id, { amount: 1000, program_id: program.id });
+      await makeCommission(api, id, { amount: 70, currency: 'eur', occurred_at: '2026-06-30T18:30:00Z' });
+      await makeCommission(api, id, { amount: 5, occurred_at: '2026-06-30T18:29:59.999Z' });
+    }
+    const payout = await completePayout(api, await makePayout(api), [
+      { affiliate_id: ada.id, is_paid: true, currency: 'usd', amount: 600 },
+      { affiliate_id: bob.id, is_paid: true },
+    ]);
+    const sold = await makeCommission(api, bob.id, { amount: 90, program_id: program.id });
+    const taken = { external_id: 'r-1', amount: 40 };
+    expect((await api.post(`/v2/affiliates/commissions/${sold.id}/refund`, taken)).status).toBe(201);
+    expect((await api.post(`/v2/affiliates/commissions/${sold.id}/void`)).status).toBe(200);
+    const fee = { external_id: 'fee', amount: -25, currency: 'usd' };
+    expect((await api.post(`${AFFILIATES}/${ada.id}/adjustments`, fee)).status).toBe(201);
+    const line = `${PAYOUTS}/${payout.id}/affiliates/${bob.id}`;
+    const back = { reason: 'closed', currency: 'usd', amount: 7 };
+    expect((await api.post(`${line}/returned`, back)).status).toBe(200);
+    await expectReports(world, api, [...periods(), ['2026-07-01', '2026-09-30']]);
+    await expectEntries(api, [
+      ['2026-07-01', '2026-09-30'],
+      [`${monthOf(today())}-01`, '2999-12-31'],
+    ]);
   });
 
   test('has the days of the account: the last millisecond of a month in its time zone belongs to that month', async () => {

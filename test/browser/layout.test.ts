@@ -75,6 +75,7 @@ inChromium('the screens', (chromium) => {
       ...[
         '/payouts/schedules',
         '/reports',
+        '/reports/entries',
         '/reports/us-tax',
         '/reports/tax-forms',
         '/settings/account',

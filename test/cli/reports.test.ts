@@ -61,6 +61,23 @@ test('a report is a table, the record of the API, or its file', async () => {
   expect(readFileSync(join(machine.folder, pdf.file)).subarray(0, 5).toString()).toBe('%PDF-');
 });
 
+test('the entries behind an amount are a table or the page of the API, by affiliate, program and method', async () => {
+  const { id } = await makeAffiliate(api, { email: 'ada@example.com', paypal_email: 'ada@example.com' });
+  await makeCommission(api, id, { amount: 1050, order_id: 'o-1', external_id: 'sale-1' });
+  await completePayout(api, await makePayout(api));
+  const entries = (...args: string[]) => runText('reports', 'entries', ...args);
+  const text = await entries('--affiliate', 'ada@example.com', '--sort', 'occurred_at');
+  expect(text).toMatch(/^TIME +KIND +AFFILIATE +METHOD +AMOUNT +CURRENCY +WHAT +REFERENCE$/m);
+  expect(text).toMatch(new RegExp(`^[-\\d]+ [:\\d]+ +earned +${id} +10\\.50 +USD +sale-1 +o-1 *$`, 'm'));
+  expect(text).toMatch(new RegExp(`^[-\\d]+ [:\\d]+ +paid +${id} +paypal +-10\\.50 +USD +payout 1 *$`, 'm'));
+  expect(text).toContain('2 entries, page 1 of 1');
+  expect(await entries('--program', 'none', '--method', 'wise')).toBe('No entries found.\n');
+  expect(await runJson('reports', 'entries', '--kind', 'paid', '--method', 'paypal')).toEqual(
+    (await api.get('/v2/reports/summary/entries?kind=paid&payout_method=paypal')).body,
+  );
+  await refuse(1, 'kind must be one of earned, adjusted', 'reports', 'entries', '--kind', 'owed');
+});
+
 test('a mistake in the period or the group is named', async () => {
   await refuse(1, 'period must be a month such as 2026-07', 'reports', 'show', '--period', '2026-Q5');
   await refuse(

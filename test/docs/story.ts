@@ -480,6 +480,7 @@ export async function afterwards(
   await show('downloadAffiliateStatement', statement);
   await show('getReportSummary', { query: { ...period, by: 'currency' } });
   await show('downloadReportSummary', { query: { ...period, by: 'currency' } });
+  await show('listReportEntries', { query: { ...period, kind: 'paid', per_page: 2 } });
   await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });
   const early = (await world.api.post('/v2/affiliates/payouts')).body;
   const moved = await world.api.patch(`/v2/affiliates/${affiliates[1]}`, { paypal_email: 'cb@example.com' });

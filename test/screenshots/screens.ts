@@ -231,6 +231,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'report', path: () => '/reports?period=this_year' },
   { name: 'report-affiliates', path: () => '/reports?period=this_year&by=affiliate' },
   { name: 'report-methods', path: () => '/reports?period=this_year&by=method' },
+  { name: 'report-entries', path: () => '/reports/entries?kind=paid' },
   { name: 'us-tax', path: () => '/reports/us-tax' },
   { name: 'tax-forms', path: () => '/reports/tax-forms' },
   { name: 'us-tax-all', path: () => '/reports/us-tax?view=all' },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ReportSummary } from '../../src/client/api.ts';
+import type { ReportEntry, ReportSummary } from '../../src/client/api.ts';
 import type { Api } from './api.ts';
 import type { World } from './world.ts';
 
@@ -122,4 +122,50 @@ export async function expectReports(
       }
     }
   }
+}
+
+/** The filters of the entries of a group. */
+const ENTRIES_OF: Readonly<Record<Grouping, (key: string | null) => Record<string, string>>> = {
+  currency: () => ({}),
+  affiliate: (key) => ({ affiliate_id: String(key) }),
+  country: (key) => ({ country: key ?? 'none' }),
+  method: (key) => ({ payout_method: key ?? 'none' }),
+  program: (key) => (key === null ? { has_program: 'false' } : { program_id: key }),
+};
+
+/** Checks that the entries of every amount add up to it, in reports by every grouping. */
+export async function expectEntries(
+  api: Api,
+  periods: readonly (readonly [from: string, to: string])[],
+): Promise<void> {
+  const sumOf = async (filters: Record<string, string>): Promise<number> => {
+    let sum = 0;
+    let after: string | null = null;
+    do {
+      const query = new URLSearchParams({
+        ...filters,
+        per_page: '100',
+        ...(after === null ? {} : { after }),
+      });
+      const { status, text, body } = await api.get(`/v2/reports/summary/entries?${query}`);
+      expect(status, text).toBe(200);
+      for (const entry of body.data as ReportEntry[]) sum += entry.amount;
+      after = body.pagination.next;
+    } while (after !== null);
+    return sum;
+  };
+  for (const [from, to] of periods)
+    for (const by of BY) {
+      const { body } = await api.get(`/v2/reports/summary?by=${by}&from=${from}&to=${to}&per_page=1000`);
+      for (const row of (body as ReportSummary).rows) {
+        const of = { ...ENTRIES_OF[by](row.key), currency: row.currency };
+        const title = JSON.stringify({ by, from, to, ...of });
+        for (const kind of KINDS) {
+          const amount = row[`${kind}_amount`];
+          if (amount === null) continue;
+          expect(SIGNS[kind] * (await sumOf({ ...of, kind, from, to })) + 0, `${kind} ${title}`).toBe(amount);
+        }
+        if (row.closing_amount !== null) expect(await sumOf({ ...of, to }), title).toBe(row.closing_amount);
+      }
+    }
 }

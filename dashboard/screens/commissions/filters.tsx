@@ -1,8 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useMe } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
-import { IconButton } from '../../parts/button.tsx';
-import { AffiliateLink } from '../../parts/commissions.tsx';
+import { AffiliateChip, ProgramChoice } from '../../parts/commission-filters.tsx';
 import { currencyOptions, FilterSelect, optionsOf, SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
@@ -14,7 +13,6 @@ type Change = (next: Partial<Search>) => void;
 
 const STATUSES = ['pending', 'unpaid', 'paid', 'voided'] as const;
 const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'] as const;
-const NO_PROGRAM = 'none';
 const filters = texts.filters;
 
 /** All filters of the list. */
@@ -49,61 +47,6 @@ export function Filters({ search, change }: { search: Search; change: Change }) 
       <Span search={search} change={change} />
       <AffiliateChip search={search} change={change} />
     </FoldedFilters>
-  );
-}
-
-interface OfProgram {
-  readonly program_id?: number | undefined;
-  readonly has_program?: 'false' | undefined;
-}
-
-/** Of a program, or of none. */
-export function ProgramChoice({
-  search: { program_id, has_program },
-  change,
-}: {
-  search: OfProgram;
-  change: (next: OfProgram) => void;
-}) {
-  const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
-  if (programs.length === 0 && has_program === undefined) return null;
-  return (
-    <FilterSelect
-      label={filters.program}
-      any={filters.anyProgram}
-      value={has_program === undefined ? program_id?.toString() : NO_PROGRAM}
-      options={[
-        { value: NO_PROGRAM, label: filters.noProgram },
-        ...programs.map(({ id, name }) => ({ value: String(id), label: name })),
-      ]}
-      onChange={(chosen) =>
-        change({
-          program_id: chosen === undefined || chosen === NO_PROGRAM ? undefined : Number(chosen),
-          has_program: chosen === NO_PROGRAM ? 'false' : undefined,
-        })
-      }
-    />
-  );
-}
-
-/** The affiliate whose rows are shown, and a button that shows those of all. */
-export function AffiliateChip({
-  search: { affiliate_id },
-  change,
-}: {
-  search: { readonly affiliate_id?: number | undefined };
-  change: (next: { readonly affiliate_id: undefined }) => void;
-}) {
-  if (affiliate_id === undefined) return null;
-  return (
-    <span className="chip">
-      <AffiliateLink id={affiliate_id} />
-      <IconButton
-        icon="cross"
-        label={filters.remove(filters.ofAffiliate)}
-        onPress={() => change({ affiliate_id: undefined })}
-      />
-    </span>
   );
 }
 

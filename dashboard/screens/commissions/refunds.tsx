@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Refund } from '../../../src/client/api.ts';
 import { REFUND_FIELDS } from '../../../src/client/fields.ts';
 import { useMe } from '../../data/me.ts';
+import { AffiliateChip, ProgramChoice } from '../../parts/commission-filters.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { currencyOptions, DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -12,7 +13,6 @@ import { sumsOf } from '../../parts/sums.ts';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
 import { commissions, refunds as texts } from '../../texts/commissions.ts';
-import { AffiliateChip, ProgramChoice } from './filters.tsx';
 import { Views } from './views.tsx';
 
 const route = getRouteApi('/commissions/refunds');

@@ -59,8 +59,8 @@ export function Months() {
 }
 
 function seriesOf(buckets: readonly CommissionBucket[], currency: string | undefined) {
-  const rows = (date: 'occurred_at' | 'paid_at') => (index: number, figure: string) => (
-    <Link to="/commissions" search={{ currency, date, ...monthOf(buckets[index]?.day ?? '') }}>
+  const rows = (kind: 'earned' | 'refunded' | 'paid') => (index: number, figure: string) => (
+    <Link to="/reports/entries" search={{ currency, kind, ...monthOf(buckets[index]?.day ?? '') }}>
       {figure}
     </Link>
   );
@@ -70,25 +70,21 @@ function seriesOf(buckets: readonly CommissionBucket[], currency: string | undef
       values: buckets.map((bucket) => bucket.earned_amount),
       kind: 'bar',
       tone: 'accent',
-      link: rows('occurred_at'),
+      link: rows('earned'),
     },
     {
       name: texts.refunded,
       values: buckets.map((bucket) => bucket.refunded_amount),
       kind: 'bar',
       tone: 'warn',
-      link: (index: number, figure: string) => (
-        <Link to="/commissions/refunds" search={monthOf(buckets[index]?.day ?? '')}>
-          {figure}
-        </Link>
-      ),
+      link: rows('refunded'),
     },
     {
       name: texts.paid,
       values: buckets.map((bucket) => bucket.paid_amount),
       kind: 'bar',
       tone: 'good',
-      link: rows('paid_at'),
+      link: rows('paid'),
     },
   ] as const;
 }

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ReportSummary } from '../../../src/client/api.ts';
 import { countryName } from '../../../src/terms/countries.ts';
+import type { DestinationType } from '../../../src/terms/payments.ts';
 import { figures } from '../../parts/format.ts';
 import type { Column } from '../../parts/table.tsx';
 import { Name } from '../../parts/values.tsx';
@@ -53,7 +54,7 @@ export function columnsFor(lines: readonly Line[], shown: Shown): Column<Line>[]
   };
   const group: Column<Line> = {
     title: texts.groups[shown.by],
-    cell: (line) => (line.isTotal ? <strong>{texts.total}</strong> : <Group line={line} by={shown.by} />),
+    cell: (line) => (line.isTotal ? <strong>{texts.total}</strong> : <Group line={line} shown={shown} />),
   };
   return [
     ...(shown.by === 'currency' ? [] : [group]),
@@ -68,7 +69,15 @@ export function columnsFor(lines: readonly Line[], shown: Shown): Column<Line>[]
   ];
 }
 
-function Group({ line: { key, name }, by }: { line: Line; by: Grouping }) {
+function Group({ line: { key, name, currency }, shown }: { line: Line; shown: Shown }) {
+  const { by, period } = shown;
+  if (by === 'country') {
+    return (
+      <Link to="/reports" search={{ ...period, by: 'affiliate', country: key ?? 'none', currency }}>
+        {key === null ? texts.unknown.country : (countryName(key) ?? key)}
+      </Link>
+    );
+  }
   if (key === null) return <span className="soft">{texts.unknown[by]}</span>;
   if (by === 'affiliate') {
     return (
@@ -77,7 +86,6 @@ function Group({ line: { key, name }, by }: { line: Line; by: Grouping }) {
       </Link>
     );
   }
-  if (by === 'country') return countryName(key) ?? key;
   if (by === 'method') return affiliates.method[key as keyof typeof affiliates.method] ?? key;
   return <Name>{name ?? key}</Name>;
 }
@@ -92,58 +100,46 @@ function Figure({ line, figure, shown }: { line: Line; figure: Figure; shown: Sh
   return amount === 0 ? inside : rowsBehind(inside, line, figure, shown);
 }
 
-/** The link to the rows behind an amount: of the group, of the whole currency for a total. */
+/**
+ * The link to what an amount is the sum of: its entries, of the group, or of the whole currency for a total. What is owed to
+ * several affiliates is the sum of what is owed to each.
+ */
 function rowsBehind(inside: ReactNode, line: Line, figure: Figure, { by, period, days }: Shown): ReactNode {
   const { key, currency } = line;
   const group = line.isTotal ? 'currency' : by;
-  if (group === 'country') {
+  const country = group === 'country' ? (key ?? 'none') : undefined;
+  const isOwed = figure === 'opening' || figure === 'closing';
+  if (isOwed && group !== 'affiliate') {
     return (
-      <Link to="/reports" search={{ ...period, by: 'affiliate', country: key ?? 'none', currency }}>
+      <Link to="/reports" search={{ ...period, by: 'affiliate', country, currency }}>
         {inside}
       </Link>
     );
   }
-  const rows = {
-    ...days,
-    currency,
-    affiliate_id: group === 'affiliate' ? Number(key) : undefined,
-    program_id: group === 'program' && key !== null ? Number(key) : undefined,
-    has_program: group === 'program' && key === null ? ('false' as const) : undefined,
-  };
-  const commissions = (date: 'occurred_at' | 'paid_at' | 'voided_at', type?: 'adjustment') => (
-    <Link to="/commissions" search={{ ...rows, date, type }}>
+  const of = isOwed
+    ? { to: figure === 'opening' ? dayBefore(days.from) : days.to }
+    : { kind: figure, ...days };
+  return (
+    <Link
+      to="/reports/entries"
+      search={{
+        ...of,
+        currency,
+        country,
+        affiliate_id: group === 'affiliate' ? Number(key) : undefined,
+        program_id: group === 'program' && key !== null ? Number(key) : undefined,
+        has_program: group === 'program' && key === null ? 'false' : undefined,
+        payout_method: group === 'method' ? ((key ?? 'none') as DestinationType | 'none') : undefined,
+      }}
+    >
       {inside}
     </Link>
   );
-  switch (figure) {
-    case 'earned':
-      return commissions('occurred_at');
-    case 'adjusted':
-      return commissions('occurred_at', 'adjustment');
-    case 'refunded':
-      return (
-        <Link to="/commissions/refunds" search={rows}>
-          {inside}
-        </Link>
-      );
-    case 'voided':
-      return commissions('voided_at');
-    case 'paid':
-      if (group === 'affiliate') return commissions('paid_at');
-      return (
-        <Link to="/payouts" search={{ status: 'paid', ...days, currency }}>
-          {inside}
-        </Link>
-      );
-    default:
-      return group === 'affiliate' ? (
-        <Link to="/affiliates/$id" params={{ id: key ?? '' }}>
-          {inside}
-        </Link>
-      ) : (
-        <Link to="/reports" search={{ ...period, by: 'affiliate', currency }}>
-          {inside}
-        </Link>
-      );
-  }
+}
+
+function dayBefore(day: string | undefined): string | undefined {
+  if (day === undefined) return undefined;
+  const date = new Date(day);
+  date.setUTCDate(date.getUTCDate() - 1);
+  return date.toISOString().slice(0, 10);
 }

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
@@ -18,6 +19,26 @@ const report = createRoute({
   component: lazyRouteComponent(() => import('./report.tsx'), 'ReportScreen'),
 });
 
+/** The entries behind an amount of the report. */
+const entries = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reports/entries',
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    kind: oneOf(['earned', 'adjusted', 'refunded', 'voided', 'paid', 'returned']),
+    from: text,
+    to: text,
+    currency: text,
+    affiliate_id: number,
+    country: text,
+    program_id: number,
+    has_program: oneOf(['false']),
+    payout_method: oneOf([...DESTINATION_TYPES, 'none']),
+  }),
+  component: lazyRouteComponent(() => import('./entries.tsx'), 'EntriesScreen'),
+});
+
 const usTax = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reports/us-tax',
@@ -32,4 +53,4 @@ const taxForms = createRoute({
   component: lazyRouteComponent(() => import('./tax-forms.tsx'), 'TaxFormsScreen'),
 });
 
-export const reportRoutes = [report, usTax, taxForms] as const;
+export const reportRoutes = [report, entries, usTax, taxForms] as const;

@@ -17,9 +17,11 @@ export function describePage<Item>(
   noun: string,
   show: (items: readonly Item[]) => string,
   { paint }: Terminal,
+  plural = `${noun}s`,
 ): string {
   const { total, page, pages } = pagination;
-  if (total === 0) return `No ${noun}s found.\n`;
-  if (data.length === 0) return `Page ${page} is empty: ${count(total, noun)}, ${count(pages, 'page')}\n`;
-  return show(data) + paint.faint(`${count(total, noun)}, page ${page} of ${pages}\n`);
+  if (total === 0) return `No ${plural} found.\n`;
+  if (data.length === 0)
+    return `Page ${page} is empty: ${count(total, noun, plural)}, ${count(pages, 'page')}\n`;
+  return show(data) + paint.faint(`${count(total, noun, plural)}, page ${page} of ${pages}\n`);
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
 import { withClient } from '../command/session.ts';
+import { addEntries } from './entries.ts';
 import { addShow } from './show.ts';
 import { addUsTax } from './us-tax.ts';
 
@@ -22,9 +23,10 @@ Examples:
   $ payhook reports paid --year 2026 -o - | head
 `;
 
-/** `payhook reports show|paid|us-tax|us-tax-affiliates|us-tax-export`. */
+/** `payhook reports show|entries|paid|us-tax|us-tax-affiliates|us-tax-export`. */
 export function addReports(reports: Command, cli: Cli): void {
   addShow(reports, cli);
+  addEntries(reports, cli);
   withOutput(
     reports
       .command('paid')

@@ -33,7 +33,8 @@ export function readSums(
   return maybeRow(
     db,
     sql`with entry as materialized (
-          select *, at >= ${formatInstant(from)}::timestamptz as is_within from (${raw(movements(account, affiliate))}) e
+          select kind, currency, amount, at >= ${formatInstant(from)}::timestamptz as is_within
+          from (${raw(movements(account, affiliate))}) e
           where at < ${formatInstant(until)}::timestamptz),
         sums as (
           select currency, coalesce(sum(amount) filter (where not is_within), 0)::int8 as opening_amount, ${raw(sums)},
@@ -62,7 +63,8 @@ function lines({ account, affiliate }: Whose, { from, until }: Span, columns: re
   const instant = (ms: number) => literal(formatInstant(ms));
   return `
     with entry as materialized (
-      select * from (${movements(account, affiliate)}) e where at < ${instant(until)})
+      select kind, currency, at, amount, what, reference from (${movements(account, affiliate)}) e
+      where at < ${instant(until)})
     select ${selectList(columns)} from (
       select 0 as place, 'opening_balance' as kind, currency, null::timestamptz as at,
              coalesce(sum(amount) filter (where at < ${instant(from)}), 0)::int8 as amount, null as what, null as reference

@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
-import { ok, readRoute } from '../../contract/route.ts';
-import { dayInQuery, strict } from '../../contract/schemas.ts';
+import { ok, page, readRoute } from '../../contract/route.ts';
+import { dayInQuery, listOf, strict } from '../../contract/schemas.ts';
 import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
 import { MAKE_PAPER, PAPER_FORMATS } from '../../papers/tasks.ts';
 import { csvReply } from '../files/csv-export.ts';
+import { entryList, listEntries } from './entries.ts';
+import { reportEntry } from './entry-record.ts';
 import { RELATIVE_PERIODS } from './period.ts';
 import { downloadSummary, getSummary } from './summary.ts';
 import { draftSummary } from './summary-paper.ts';
@@ -81,4 +83,19 @@ export const summaryFile = readRoute({
     const { paper, name } = await snapshot((db) => draftSummary(db, account, input));
     return paperReply({ threads, account }, MAKE_PAPER, { paper, format }, name);
   },
+});
+
+export const entries = readRoute({
+  operation: 'listReportEntries',
+  path: `${path}/entries`,
+  scope: 'affiliates',
+  needs: 'read',
+  summary: 'List the entries behind the amounts of a report',
+  description:
+    'One entry for each commission, adjustment, refund, void, payment and return. An amount of a report is the sum of the entries of its ' +
+    'kind, days, currency and group, and what is owed after a day that of all entries up to it. Only payments and returns have a ' +
+    '`payout_method`, and only the others a program.',
+  list: entryList,
+  returns: { 200: listOf(reportEntry) },
+  handle: async ({ db, account, list }) => page(await listEntries(db, account, list)),
 });

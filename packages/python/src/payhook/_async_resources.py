@@ -664,6 +664,37 @@ class AsyncReports:
             **options,
         )
 
+    def entries(
+        self,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["occurred_at", "-occurred_at"] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        kind: Literal["earned", "adjusted", "refunded", "voided", "paid", "returned"] | None = None,
+        currency: str | None = None,
+        affiliate_id: int | None = None,
+        country: str | None = None,
+        program_id: int | None = None,
+        has_program: bool | None = None,
+        payout_method: Literal["paypal", "wise", "other", "wise_bank", "sepa", "ach", "none"] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncListing[types.ReportEntry]:
+        """List the entries behind the amounts of a report. One entry for each commission, adjustment,
+        refund, void, payment and return. An amount of a report is the sum of the entries of its kind,
+        days, currency and group, and what is owed after a day that of all entries up to it. Only
+        payments and returns have a `payout_method`, and only the others a program.
+        """
+        return self._calls.listing(
+            "GET",
+            ("/v2/reports/summary/entries",),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "from": from_, "to": to, "kind": kind, "currency": currency, "affiliate_id": affiliate_id, "country": country, "program_id": program_id, "has_program": has_program, "payout_method": payout_method},
+            order="-occurred_at",
+            **options,
+        )
+
     async def paid(
         self,
         *,

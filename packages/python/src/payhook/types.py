@@ -4600,6 +4600,35 @@ class RejectPayoutBody(TypedDict):
     """Shown with the payout."""
 
 
+class ReportEntry(TypedDict):
+    kind: Literal["earned", "adjusted", "refunded", "voided", "paid", "returned"]
+    """The column of the report."""
+    occurred_at: str
+    """The instant whose day counts."""
+    amount: int
+    """The change of what is owed: below zero for refunds, voids and payments."""
+    currency: str
+    """The currency of the amounts."""
+    affiliate_id: int
+    """The affiliate."""
+    country: str | None
+    """The current one of the affiliate."""
+    program_id: int | None
+    """The program."""
+    paid_through: DestinationType | None
+    """The method of a payment or return."""
+    commission_id: str | None
+    """The commission."""
+    refund_id: str | None
+    """The refund."""
+    payout_id: str | None
+    """The payout."""
+    what: str
+    """The `external_id` of the commission or refund, or the payout."""
+    reference: str | None
+    """The order, or the reference of the payment."""
+
+
 ReportSummary = TypedDict(
     "ReportSummary",
     {
