@@ -767,29 +767,3 @@ describe('an import', () => {
     expect(dry.body).toMatchObject({ import_id: null, dry_run: true, created: 1, payouts: 1 });
   });
 });
-
-describe('files of other products need at most one question', () => {
-  const cases: [string, Query, Json][] = [
-    ['affiliatewp-affiliates.csv', AFFILIATE, { created: 3 }],
-    ['firstpromoter-promoters.csv', AFFILIATE, { created: 3 }],
-    ['bank-and-tax.csv', AFFILIATE, { created: 3 }],
-    ['affiliatewp-referrals.csv', { ...COMMISSION, paid: 'skip' }, { created: 3, skipped: 2 }],
-    ['slicewp-commissions.csv', COMMISSION, { created: 2, skipped: 1 }],
-    [
-      'excel-commissions.csv',
-      { ...COMMISSION, dates: 'dmy' },
-      { created: 3, totals: [{ currency: 'eur', amount: 226646, count: 3 }] },
-    ],
-    ['refersion-conversions.csv', { ...COMMISSION, paid: 'skip' }, { created: 1, skipped: 2 }],
-    ['rewardful-commissions.csv', COMMISSION, { created: 3, skipped: 1, payouts: 1 }],
-    ['impact-actions.csv', COMMISSION, { created: 2, skipped: 1 }],
-  ];
-  test.each(cases)('%s', async (name, query, report) => {
-    if (query.kind === 'commissions')
-      await makePeople(name.startsWith('impact') ? ['partner-7', 'partner-9'] : ['7', '9']);
-    const { body } = await preview(example(name), { kind: query.kind ?? '' });
-    const { kind: _, ...answers } = query;
-    expect(body.questions).toHaveLength(Object.keys(answers).length);
-    expect(await imported(example(name), query)).toMatchObject({ failed: 0, ...report });
-  });
-});
