@@ -103,7 +103,7 @@ const columnsWith = (
     cell: ({ attempt_count }) => whole(attempt_count),
   },
   { title: texts.next, isWide: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
-  { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: texts.created, isBelow: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 function LastAnswer({
