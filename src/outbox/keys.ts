@@ -48,10 +48,11 @@ export function holdKeys(tx: Tx, keys: readonly Key[]): Promise<HeldKey[]> {
                                ${keys.map(({ orderingKey }) => orderingKey)}::text[])
             with ordinality as w (endpoint_id, ordering_key, nth)),
         held as materialized (
-          select k.endpoint_id, k.ordering_key from wanted w
-          join queue_keys k on k.endpoint_id = w.endpoint_id and k.ordering_key = w.ordering_key
-          order by k.endpoint_id, k.ordering_key
-          for update of k skip locked)
+          select * from (
+            select k.endpoint_id, k.ordering_key from wanted w
+            join queue_keys k on k.endpoint_id = w.endpoint_id and k.ordering_key = w.ordering_key
+            order by k.endpoint_id, k.ordering_key
+            for update of k skip locked) h)
         select w.endpoint_id as endpoint, w.ordering_key as "orderingKey",
                case when exists (
                       select from held h where h.endpoint_id = w.endpoint_id and h.ordering_key = w.ordering_key)
@@ -86,10 +87,11 @@ export async function letNextGo(tx: Tx, keys: readonly HeldKey[]): Promise<void>
           left join lateral (${nextOf(sql`k`)}) next on true
           where front.event_id is null),
         next as materialized (
-          select q.account_id, q.event_id, q.endpoint_id
-          from idle i join queue q on q.event_id = i.event_id and q.endpoint_id = i.endpoint_id
-          where q.generation = ${BEHIND}
-          order by q.event_id, q.endpoint_id for update of q),
+          select * from (
+            select q.account_id, q.event_id, q.endpoint_id
+            from idle i join queue q on q.event_id = i.event_id and q.endpoint_id = i.endpoint_id
+            where q.generation = ${BEHIND}
+            order by q.event_id, q.endpoint_id for update of q) n),
         forgotten as (
           delete from queue_keys k using idle i
           where k.endpoint_id = i.endpoint_id and k.ordering_key = i.ordering_key and i.event_id is null
@@ -118,20 +120,22 @@ export async function releaseUnordered(tx: Tx): Promise<number> {
             select account_id, endpoint_id from queue_keys
             where endpoint_id > b.endpoint_id order by endpoint_id limit 1) k),
         behind as materialized (
-          select q.event_id, q.endpoint_id, e.resumptions
-          from busy b
-          join webhook_endpoints e on e.account_id = b.account_id and e.id = b.endpoint_id and not e.ordered
-          cross join lateral (
-            select event_id, endpoint_id, ordering_key from queue q
-            where q.endpoint_id = b.endpoint_id and q.ordering_key is not null and q.generation = ${BEHIND}
-            order by q.ordering_key, q.place limit ${SLICE_ROWS}::int) q
-          join queue_keys k on k.endpoint_id = q.endpoint_id and k.ordering_key = q.ordering_key
-          limit ${SLICE_ROWS}::int for update of k skip locked),
+          select * from (
+            select q.event_id, q.endpoint_id, e.resumptions
+            from busy b
+            join webhook_endpoints e on e.account_id = b.account_id and e.id = b.endpoint_id and not e.ordered
+            cross join lateral (
+              select event_id, endpoint_id, ordering_key from queue q
+              where q.endpoint_id = b.endpoint_id and q.ordering_key is not null and q.generation = ${BEHIND}
+              order by q.ordering_key, q.place limit ${SLICE_ROWS}::int) q
+            join queue_keys k on k.endpoint_id = q.endpoint_id and k.ordering_key = q.ordering_key
+            limit ${SLICE_ROWS}::int for update of k skip locked) k),
         locked as materialized (
-          select q.event_id, q.endpoint_id, b.resumptions
-          from behind b join queue q on q.event_id = b.event_id and q.endpoint_id = b.endpoint_id
-          where q.generation = ${BEHIND}
-          order by q.event_id, q.endpoint_id for update of q)
+          select * from (
+            select q.event_id, q.endpoint_id, b.resumptions
+            from behind b join queue q on q.event_id = b.event_id and q.endpoint_id = b.endpoint_id
+            where q.generation = ${BEHIND}
+            order by q.event_id, q.endpoint_id for update of q) l)
         update queue q
         set generation = l.resumptions, due_at = now(), ordering_key = null, place = null
         from locked l

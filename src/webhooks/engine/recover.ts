@@ -208,10 +208,11 @@ function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string })
         matched as materialized (
           select event_id from scanned where ${matches(job)} order by event_id limit (select room from room)),
         waiting as materialized (
-          select q.event_id from matched m
-          join queue q on q.event_id = m.event_id and q.endpoint_id = ${job.endpoint}
-          where q.lease_token is null and q.due_at > now() and q.generation = ${job.resumptions}::int
-          order by q.event_id for update of q skip locked),
+          select * from (
+            select q.event_id from matched m
+            join queue q on q.event_id = m.event_id and q.endpoint_id = ${job.endpoint}
+            where q.lease_token is null and q.due_at > now() and q.generation = ${job.resumptions}::int
+            order by q.event_id for update of q skip locked) w),
         pulled as (
           update queue q set trigger = 'recovery', due_at = now() from waiting w
           where q.event_id = w.event_id and q.endpoint_id = ${job.endpoint} returning 1),
