@@ -163,7 +163,21 @@ export const webhooks = {
   enable: 'Enable',
   disabling: 'Nothing more is sent to it. Its events are kept and sent when it is enabled again.',
   disabled: 'Endpoint disabled',
-  enabled: 'Endpoint enabled. The events kept for it are being sent now.',
+  enabling: {
+    label: (number: number) => `${count(number, 'event')} that ${number === 1 ? 'was' : 'were'} kept for it`,
+    options: { send: 'Send now', discard: 'Discard' },
+    hint: {
+      send: 'They are sent now, with a new retry schedule. New events are sent too.',
+      discard: 'They are not sent. They stay in the log as cancelled, and you can retry them there.',
+    },
+    send: (number: number) => `Enable and send ${count(number, 'event')}`,
+    discard: (number: number) => `Enable and discard ${count(number, 'event')}`,
+  },
+  enabled: {
+    none: 'Endpoint enabled',
+    send: 'Endpoint enabled. The events kept for it are being sent now.',
+    discard: 'Endpoint enabled. The events kept for it are not sent.',
+  },
   test: 'Send a test event',
   tested: 'A test event is on its way.',
   testing: {
@@ -358,6 +372,7 @@ export const webhooks = {
     lost: 'The server stopped or stalled before it recorded an answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
     discarded: 'The event was discarded before it was delivered.',
+    expired: 'The event became older than the endpoint allows before it was delivered.',
     endpoint_disabled: 'The endpoint was disabled for longer than the log is kept.',
   } as Readonly<Record<string, string>>,
   // remedies for some statuses

@@ -3061,12 +3061,12 @@ func (resource *WebhookEndpointsResource) Get(ctx context.Context, id string, op
 }
 
 // Change: Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled. When it
-// is enabled again, all held events are sent, with a new schedule. Header values stay with the origin they were
-// given for. A URL with another scheme, host or port drops them unless the same request sends them again, and so
-// does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. `client_credentials`
-// stay in the same way, dropped as `authorization`. After a change of `signing` or `secret` the signature before
-// is sent too, for a day or as `second_signature` says. If the new scheme cannot use the secret there is and the
-// request names none, a new one is made, and the answer shows it.
+// is enabled again, all held events are sent, with a new schedule, or cancelled, as `held` says. Header values
+// stay with the origin they were given for. A URL with another scheme, host or port drops them unless the same
+// request sends them again, and so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what
+// was dropped. `client_credentials` stay in the same way, dropped as `authorization`. After a change of
+// `signing` or `secret` the signature before is sent too, for a day or as `second_signature` says. If the new
+// scheme cannot use the secret there is and the request names none, a new one is made, and the answer shows it.
 func (resource *WebhookEndpointsResource) Change(ctx context.Context, id string, body ChangeWebhookEndpointBody, options ...CallOption) (*ChangedWebhookEndpoint, error) {
 	return record[ChangedWebhookEndpoint](ctx, resource.calls, request{method: "PATCH", path: "/v2/webhook-endpoints/{id}", parts: []any{id}, body: body}, options)
 }

@@ -978,6 +978,9 @@ type ChangeWebhookEndpointBody struct {
 	Batch Optional[BatchInput] `json:"batch,omitzero"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit Optional[int64] `json:"rate_limit,omitzero"`
+	// An event that was not delivered this many seconds after it was created is cancelled instead of sent; null = no
+	// limit.
+	MaxAge Optional[int64] `json:"max_age,omitzero"`
 	// Your own headers, sent with every delivery; values by name; null removes a header, others stay.
 	Headers map[string]*string `json:"headers,omitzero"`
 	// The form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
@@ -1003,6 +1006,8 @@ type ChangeWebhookEndpointBody struct {
 	ClientCredentials Optional[ClientCredentialsInput] `json:"client_credentials,omitzero"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// With `status` enabled: what happens to the events that were held; discard cancels them.
+	Held *HeldAction `json:"held,omitzero"`
 }
 
 // ChangedWebhookEndpoint is an object of the API.
@@ -1039,6 +1044,9 @@ type ChangedWebhookEndpoint struct {
 	Batch *Batch `json:"batch"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit *int64 `json:"rate_limit"`
+	// An event that was not delivered this many seconds after it was created is cancelled instead of sent; seconds;
+	// null = no limit.
+	MaxAge *int64 `json:"max_age"`
 	// Your own headers, sent with every delivery; the names; the values are never shown.
 	Headers []string `json:"headers"`
 	// The form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
@@ -1835,6 +1843,9 @@ type CreateWebhookEndpointBody struct {
 	Batch Optional[BatchInput] `json:"batch,omitzero"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit Optional[int64] `json:"rate_limit,omitzero"`
+	// An event that was not delivered this many seconds after it was created is cancelled instead of sent; null = no
+	// limit.
+	MaxAge Optional[int64] `json:"max_age,omitzero"`
 	// Your own headers, sent with every delivery; values by name; null removes a header, others stay.
 	Headers map[string]*string `json:"headers,omitzero"`
 	// The form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
@@ -2250,6 +2261,15 @@ type GrantStatus string
 const (
 	GrantStatusActive  GrantStatus = "active"
 	GrantStatusRevoked GrantStatus = "revoked"
+)
+
+// HeldAction is a word of the API. A newer server may send others.
+type HeldAction string
+
+// The values of HeldAction.
+const (
+	HeldActionSend    HeldAction = "send"
+	HeldActionDiscard HeldAction = "discard"
 )
 
 // ImportMappingValue is an object of the API.
@@ -3139,6 +3159,9 @@ type NewWebhookEndpoint struct {
 	Batch *Batch `json:"batch"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit *int64 `json:"rate_limit"`
+	// An event that was not delivered this many seconds after it was created is cancelled instead of sent; seconds;
+	// null = no limit.
+	MaxAge *int64 `json:"max_age"`
 	// Your own headers, sent with every delivery; the names; the values are never shown.
 	Headers []string `json:"headers"`
 	// The form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
@@ -5965,6 +5988,9 @@ type WebhookEndpoint struct {
 	Batch *Batch `json:"batch"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit *int64 `json:"rate_limit"`
+	// An event that was not delivered this many seconds after it was created is cancelled instead of sent; seconds;
+	// null = no limit.
+	MaxAge *int64 `json:"max_age"`
 	// Your own headers, sent with every delivery; the names; the values are never shown.
 	Headers []string `json:"headers"`
 	// The form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
@@ -6066,8 +6092,8 @@ type WebhookEvent struct {
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
-	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
-	// the receiver.
+	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or given
+	// up by the receiver.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
 	AttemptCount int64 `json:"attempt_count"`
@@ -6099,8 +6125,8 @@ type WebhookEventAt struct {
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
-	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
-	// the receiver.
+	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or given
+	// up by the receiver.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
 	AttemptCount int64 `json:"attempt_count"`
@@ -6130,8 +6156,8 @@ type WebhookEventWithAttempts struct {
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
-	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
-	// the receiver.
+	// held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or given
+	// up by the receiver.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
 	AttemptCount int64 `json:"attempt_count"`

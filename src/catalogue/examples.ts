@@ -276,6 +276,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   ordered: false,
   batch: null,
   rate_limit: 20,
+  max_age: null,
   headers: ['X-Tenant'],
   payload: 'full',
   signing: 'standard',

@@ -912,6 +912,11 @@ export interface ChangeWebhookEndpointBody {
   readonly batch?: BatchInput | null | undefined;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit?: number | null | undefined;
+  /**
+   * an event that was not delivered this many seconds after it was created is cancelled instead of sent; null =
+   * no limit
+   */
+  readonly max_age?: number | null | undefined;
   /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
@@ -945,6 +950,8 @@ export interface ChangeWebhookEndpointBody {
   readonly client_credentials?: ClientCredentialsInput | null | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | undefined;
+  /** with `status` enabled: what happens to the events that were held; discard cancels them */
+  readonly held?: HeldAction | undefined;
 }
 
 export interface ChangedWebhookEndpoint {
@@ -984,6 +991,11 @@ export interface ChangedWebhookEndpoint {
   readonly batch: Batch | null;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
+  /**
+   * an event that was not delivered this many seconds after it was created is cancelled instead of sent;
+   * seconds; null = no limit
+   */
+  readonly max_age: number | null;
   /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
@@ -1752,6 +1764,11 @@ export interface CreateWebhookEndpointBody {
   readonly batch?: BatchInput | null | undefined;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit?: number | null | undefined;
+  /**
+   * an event that was not delivered this many seconds after it was created is cancelled instead of sent; null =
+   * no limit
+   */
+  readonly max_age?: number | null | undefined;
   /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
@@ -2086,6 +2103,8 @@ export type FoundType = 'missing' | 'null' | 'boolean' | 'number' | 'string' | '
 export type GrantEnd = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
 export type GrantStatus = 'active' | 'revoked';
+
+export type HeldAction = 'send' | 'discard';
 
 export interface Import {
   /** The id of the record. */
@@ -2886,6 +2905,11 @@ export interface NewWebhookEndpoint {
   readonly batch: Batch | null;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
+  /**
+   * an event that was not delivered this many seconds after it was created is cancelled instead of sent;
+   * seconds; null = no limit
+   */
+  readonly max_age: number | null;
   /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
@@ -5424,6 +5448,11 @@ export interface WebhookEndpoint {
   readonly batch: Batch | null;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
+  /**
+   * an event that was not delivered this many seconds after it was created is cancelled instead of sent;
+   * seconds; null = no limit
+   */
+  readonly max_age: number | null;
   /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
@@ -5523,8 +5552,8 @@ export interface WebhookEvent {
   /** The type, such as `payout.paid`. */
   readonly type: string;
   /**
-   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
-   * the receiver
+   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or
+   * given up by the receiver
    */
   readonly status: DeliveryStatus;
   /** attempts made so far */
@@ -5557,8 +5586,8 @@ export interface WebhookEventAt {
   /** The type, such as `payout.paid`. */
   readonly type: string;
   /**
-   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
-   * the receiver
+   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or
+   * given up by the receiver
    */
   readonly status: DeliveryStatus;
   /** attempts made so far */
@@ -5589,8 +5618,8 @@ export interface WebhookEventWithAttempts {
   /** The type, such as `payout.paid`. */
   readonly type: string;
   /**
-   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by
-   * the receiver
+   * held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or
+   * given up by the receiver
    */
   readonly status: DeliveryStatus;
   /** attempts made so far */
@@ -7485,12 +7514,13 @@ export interface Operations {
   };
   /**
    * Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled. When it is
-   * enabled again, all held events are sent, with a new schedule. Header values stay with the origin they were
-   * given for. A URL with another scheme, host or port drops them unless the same request sends them again, and
-   * so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped.
-   * `client_credentials` stay in the same way, dropped as `authorization`. After a change of `signing` or
-   * `secret` the signature before is sent too, for a day or as `second_signature` says. If the new scheme cannot
-   * use the secret there is and the request names none, a new one is made, and the answer shows it.
+   * enabled again, all held events are sent, with a new schedule, or cancelled, as `held` says. Header values
+   * stay with the origin they were given for. A URL with another scheme, host or port drops them unless the same
+   * request sends them again, and so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what
+   * was dropped. `client_credentials` stay in the same way, dropped as `authorization`. After a change of
+   * `signing` or `secret` the signature before is sent too, for a day or as `second_signature` says. If the new
+   * scheme cannot use the secret there is and the request names none, a new one is made, and the answer shows
+   * it.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];

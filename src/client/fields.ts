@@ -388,6 +388,16 @@ export const ENDPOINT_FIELDS = {
     isOfPortal: true,
     isNullable: true,
   },
+  max_age: {
+    label: 'Seconds until an event expires',
+    type: 'integer',
+    help: 'an event that was not delivered this many seconds after it was created is cancelled instead of sent',
+    option: '--max-age <seconds>',
+    from: 1,
+    to: 31536000,
+    isOfPortal: true,
+    isNullable: true,
+  },
   headers: {
     label: 'Custom headers',
     type: 'other',

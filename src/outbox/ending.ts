@@ -7,7 +7,7 @@ import { holdKeys, letNextGo } from './keys.ts';
 
 /*
  * Deliveries that leave the queue without an attempt: those of endpoints that were deleted, or have been disabled for a long
- * time, and those that somebody discards.
+ * time, and those that are cancelled (see also cutoffs.ts).
  */
 
 const ENDED_AT_ONCE = 1000;
@@ -67,11 +67,19 @@ export interface Deliveries {
   readonly events: readonly EventId[];
 }
 
+/** Cancels pending deliveries at a user's request. See `cancel`. */
+export const discard = (tx: Tx, deliveries: Deliveries): Promise<number> =>
+  cancel(tx, deliveries, { code: sql`'discarded'`, among: sql`true` });
+
 /**
- * Cancels pending deliveries. Those in flight stay: their attempt is the last, and a failure cancels them. Returns the number
- * cancelled now.
+ * Cancels pending deliveries of the queue `q` for which `among` holds. Those in flight stay: their attempt is the last, and a
+ * failure cancels them. `code` is an expression over the delivery `d`. Returns the number cancelled now.
  */
-export async function discard(tx: Tx, { account, endpoint, events }: Deliveries): Promise<number> {
+export async function cancel(
+  tx: Tx,
+  { account, endpoint, events }: Deliveries,
+  { code, among }: { code: Sql; among: Sql },
+): Promise<number> {
   const ofEndpoint = sql`event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint}`;
   const busy = await rows<{ orderingKey: string }>(
     tx,
@@ -90,12 +98,12 @@ export async function discard(tx: Tx, { account, endpoint, events }: Deliveries)
           from deliveries l
           join queue q on q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
           where l.account_id = ${account} and l.endpoint_id = ${endpoint} and l.event_id = any(${[...events]}::uuid[])
-            and l.status = 'pending'),
+            and l.status = 'pending' and ${among}),
         doomed as materialized (select account_id, endpoint_id, event_id from pending where is_waiting),
         marked as (
           update queue q set discarded = true from pending p
           where q.event_id = p.event_id and q.endpoint_id = p.endpoint_id and not p.is_waiting),
-        ${leaving(sql`doomed`, 'cancelled', 'discarded')}
+        ${leaving(sql`doomed`, 'cancelled', code)}
         select 1 from ended`,
   );
   // behind a key that a publisher holds, the next delivery waits for `tendKeys`
@@ -129,8 +137,8 @@ export async function giveBack(
   tx.announce();
 }
 
-/** SQL: removes deliveries from the queue, and ends pending ones (`ended`) with this status and error code. */
-const leaving = (deliveries: Sql, status: 'failed' | 'cancelled', code: string) => sql`
+/** SQL: removes deliveries `d` from the queue, and ends pending ones (`ended`) with this status and error code. */
+export const leaving = (deliveries: Sql, status: 'failed' | 'cancelled', code: string | Sql) => sql`
         gone as (
           delete from queue q using ${deliveries} d
           where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id),

@@ -5,6 +5,9 @@ import type { TraceContext } from '../kernel/trace.ts';
 /** The form an endpoint wants (webhooks/forms); null = the payload as stored. */
 export type StoredForm = 'thin' | 'cloudevents' | null;
 
+/** Why a waiting delivery is cancelled; stored as its `last_error_code`. */
+export type Unwanted = 'expired' | 'discarded';
+
 /** A delivery that a worker may attempt until its lease ends, with everything the attempt needs. */
 export interface Leased {
   readonly account: AccountId;
@@ -22,6 +25,8 @@ export interface Leased {
   readonly step: number;
   /** The token of an earlier lease that ended without a result; null = none. */
   readonly lost: string | null;
+  /** Its endpoint no longer wants it, for this reason: it is cancelled instead of sent; null = it does. */
+  readonly unwanted: Unwanted | null;
   readonly url: string;
   /** The machine whose loopback the operator allowed for this URL; null = the usual rules. */
   readonly localMachine: string | null;
@@ -57,6 +62,8 @@ export interface LeasedRow {
   event_id: EventId;
   /** Absent if no event of the statement has a key. */
   ordering_key?: string | null;
+  /** Absent if it was just published. */
+  unwanted?: Unwanted | null;
   payload_form: StoredForm;
   url: string;
   local_machine: string | null;
@@ -89,6 +96,7 @@ export function leasedOf(
     orderingKey: row.ordering_key ?? null,
     step: rest.step,
     lost: rest.lost,
+    unwanted: row.unwanted ?? null,
     url: row.url,
     localMachine: row.local_machine,
     isPublicOnly: row.public_only,

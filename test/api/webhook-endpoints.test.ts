@@ -72,6 +72,7 @@ describe('an endpoint', () => {
       ordered: false,
       batch: null,
       rate_limit: null,
+      max_age: null,
       headers: [],
       payload: 'full',
       signing: 'standard',
@@ -102,6 +103,7 @@ describe('an endpoint', () => {
       ordered: true,
       batch: { max_events: 50, max_bytes: 65_536, max_wait_ms: 0 },
       rate_limit: 20,
+      max_age: 3600,
       metadata: { team: 'finance', '': 'empty', 'a b': '' },
     };
     const { secret, ...made } = await create({ ...fields, headers: { 'X-Tenant': 'seven' } });
@@ -145,6 +147,8 @@ describe('an endpoint', () => {
       { batch: null },
       { rate_limit: null },
       { rate_limit: 10_000 },
+      { max_age: 1 },
+      { max_age: null },
       { metadata: { other: 'one' } },
       { metadata: {} },
     ];
@@ -180,6 +184,8 @@ describe('an endpoint', () => {
     ['rate_limit 1.5', { rate_limit: 1.5 }, 'rate_limit'],
     ['rate_limit 10001', { rate_limit: 10_001 }, 'rate_limit'],
     ['rate_limit "5"', { rate_limit: '5' }, 'rate_limit'],
+    ['max_age 0', { max_age: 0 }, 'max_age'],
+    ['max_age of more than a year', { max_age: 31_536_001 }, 'max_age'],
     ['metadata that is null', { metadata: null }, 'metadata'],
     ['metadata that is not a text', { metadata: { k: 1 } }, 'metadata.k'],
     ['metadata of 501 characters', { metadata: { k: 'x'.repeat(501) } }, 'metadata.k'],
@@ -221,6 +227,21 @@ describe('an endpoint', () => {
     };
     expect(await create(fields)).toMatchObject(fields);
     expect(await create({ rate_limit: 10_000 })).toMatchObject({ rate_limit: 10_000 });
+  });
+
+  test('is enabled with or without what it held; held is refused with anything else', async () => {
+    const { id } = await create({ status: 'disabled' });
+    for (const [fields, part] of [
+      [{ held: 'discard' }, 'held needs status: enabled'],
+      [{ status: 'disabled', held: 'send' }, 'held needs status: enabled'],
+      [{ status: 'enabled', held: 'keep' }, 'held must be one of send, discard'],
+    ] as const)
+      await nothingChanges(world, async () =>
+        expectRefusal(await api.patch(one(id), fields), 400, 'invalid_body', part),
+      );
+    expectRefusal(await api.post(ENDPOINTS, { url: URL, held: 'send' }), 400, 'unknown_field', 'held');
+    for (const held of ['send', 'discard', 'discard'])
+      expect(await change(id, { status: 'enabled', held })).toMatchObject({ status: 'enabled' });
   });
 
   test('is listed by status, newest first', async () => {

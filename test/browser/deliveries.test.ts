@@ -179,4 +179,35 @@ inChromium('deliveries', (chromium) => {
     await world.api.delete(`${ENDPOINTS}/${held.id}`);
     expectQuiet(ada);
   });
+
+  test('enabling an endpoint asks what happens to the events that were held', async () => {
+    const { body: held } = await world.api.post(ENDPOINTS, {
+      ...{ url: 'http://127.0.0.1:9/kept', event_types: ['order.kept'], status: 'disabled' },
+    });
+    for (let number = 0; number < 2; number += 1)
+      await world.api.post('/v2/events', { type: 'order.kept', data: { number } });
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${held.id}?view=settings` });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Enable', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable' });
+    await dialog.getByRole('button', { name: 'Enable and send 2 events' }).waitFor();
+    await dialog.getByLabel('2 events that were kept for it').selectOption('Discard');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Enable and discard 2 events' }).click();
+    await page.getByText('The events kept for it are not sent.').waitFor();
+    const worker = await world.startWorker();
+    await until('they are cancelled', async () => {
+      const { body } = await world.api.get(`${ENDPOINTS}/${held.id}/events?status=cancelled`);
+      return body.pagination.total === 2;
+    });
+    await worker.close();
+    await page.getByLabel('Seconds until an event expires').fill('3600');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await until(
+      'it is saved',
+      async () => (await world.api.get(`${ENDPOINTS}/${held.id}`)).body.max_age === 3600,
+    );
+    await world.api.delete(`${ENDPOINTS}/${held.id}`);
+    expectQuiet(ada);
+  });
 });

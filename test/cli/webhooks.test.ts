@@ -338,6 +338,21 @@ test('events of a disabled endpoint are held, and sent when it is enabled', asyn
   await listener.stop();
 });
 
+test('enable --held discard sends nothing that was held; --max-age is a number of seconds', async () => {
+  const { id } = await json('webhooks', 'create', 'https://held.example.com/', '--types', 'none.such');
+  await run('webhooks', 'disable', id);
+  const { stdout } = await run('webhooks', 'enable', id, '--held', 'discard');
+  expect(stdout).toBe(`${id} is enabled: held events are cancelled.\n`);
+  const wrong = await run('webhooks', 'enable', id, '--held', 'keep');
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('held must be one of send, discard'),
+  });
+  expect(await json('webhooks', 'change', id, '--max-age', '3600')).toMatchObject({ max_age: 3600 });
+  expect(await json('webhooks', 'change', id, '--max-age', 'none')).toMatchObject({ max_age: null });
+  await run('webhooks', 'delete', id, '--yes');
+});
+
 test('a URL identifies an endpoint only when no other has the same', async () => {
   const twin = await json('webhooks', 'create', `${url}/`, '--types', 'none.such');
   const unclear = await run('webhooks', 'show', url);

@@ -131,3 +131,42 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
   expect(await folder.query(MISCOUNTS)).toEqual([]);
   expect((await server.signal('SIGTERM')).code).toBe(0);
 });
+
+test('enabling an endpoint without its held events goes on after its server is killed: none is sent, each is cancelled once', async () => {
+  const folder = dataFolder({ settings });
+  cleanups.push(() => folder.remove());
+  const receiver = await startReceiver();
+  cleanups.push(() => receiver.close());
+  let server = await folder.start();
+  const made = await server.api.post('/v2/webhook-endpoints', {
+    ...{ url: receiver.url, event_types: ['order.*'], status: 'disabled' },
+  });
+  expect(made.status, made.text).toBe(201);
+  const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
+  await publishAll(server.api);
+  // each slice of a thousand rows waits before its position is written
+  await folder.query(`
+    create function dawdle() returns trigger language plpgsql as $$ begin
+      if new.judged_until > old.judged_until then perform pg_sleep(2); end if; return new; end $$`);
+  await folder.query(
+    'create trigger dawdle before update on endpoint_state for each row execute function dawdle()',
+  );
+  expect((await server.api.patch(endpoint, { status: 'enabled', held: 'discard' })).status).toBe(200);
+  const cancelled = async () =>
+    (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
+  for (const withDatabase of [false, true]) {
+    await until('a slice is at work', async () => {
+      const found = await folder.query(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`);
+      return found.length > 0;
+    });
+    await server.kill(withDatabase);
+    server = await folder.start();
+  }
+  await until('all are cancelled', async () => (await cancelled()) === EVENTS);
+  expect(await folder.query(`select 1 from deliveries where status <> 'cancelled'`)).toEqual([]);
+  await until('nothing waits', async () => (await folder.query('select 1 from queue limit 1')).length === 0);
+  expect(receiver.received).toEqual([]);
+  expect(await folder.query(LOOSE_ENDS)).toEqual([]);
+  expect(await folder.query(MISCOUNTS)).toEqual([]);
+  expect((await server.signal('SIGTERM')).code).toBe(0);
+});

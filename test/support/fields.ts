@@ -173,11 +173,13 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     shown: {
       headers: ['x-shop'],
       secret: none,
+      held: none,
       second_signature: { signing: 'stripe', custom_signing: null, expires_at: SECOND_UNTIL },
       client_certificate: { subject: 'CN=payhook' },
       client_credentials: { client_id: 'payhook', scope: 'events:write', authentication: 'body' },
     },
     changedWith: {
+      held: { status: 'enabled' },
       signing: { custom_signing: { header: 'x-signature', content: '{body}', encoding: 'hex' } },
       custom_signing: { signing: 'custom' },
     },

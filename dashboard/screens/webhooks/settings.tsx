@@ -6,7 +6,7 @@ import { useMay, usePortal } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { changedIn, FieldInputs, factsOf, hasProblem, typedOf } from '../../parts/record-fields.tsx';
@@ -121,31 +121,38 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
+const HELD = [
+  { value: 'send', label: texts.enabling.options.send },
+  { value: 'discard', label: texts.enabling.options.discard },
+] as const;
+
 function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
   const navigate = useNavigate();
-  const [open, setOpen] = useState<'disable' | 'remove' | null>(null);
+  const [open, setOpen] = useState<'enable' | 'disable' | 'remove' | null>(null);
+  const [held, setHeld] = useState<'send' | 'discard'>('send');
   const changing = useWrite('changeWebhookEndpoint');
   const query = { status: status === 'enabled' ? 'pending' : 'held', per_page: 1 } as const;
   const waiting = useRead('listEventsOfWebhookEndpoint', { path: [id], query }).data?.pagination.total ?? 0;
   const close = () => setOpen(null);
-  const set = (next: 'enabled' | 'disabled') =>
+  const change = (body: { status: 'enabled' | 'disabled'; held?: typeof held }, done: string) =>
     changing.mutate(
-      { path: [id], body: { status: next } },
+      { path: [id], body },
       {
         onSuccess: () => {
-          toast(texts[next]);
+          toast(done);
           close();
         },
       },
     );
+  const enable = () => change({ status: 'enabled', held }, texts.enabled[waiting === 0 ? 'none' : held]);
   return (
     <Card>
       <div className="buttons">
         {status === 'enabled' ? (
           <Button onPress={() => setOpen('disable')}>{texts.disable}</Button>
         ) : (
-          <Button isBusy={changing.isPending} onPress={() => set('enabled')}>
+          <Button isBusy={changing.isPending} onPress={() => (waiting === 0 ? enable() : setOpen('enable'))}>
             {texts.enable}
           </Button>
         )}
@@ -155,6 +162,25 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
           </Button>
         )}
       </div>
+      {open === 'enable' && (
+        <Confirm
+          title={texts.enable}
+          action={texts.enabling[held](waiting)}
+          isDangerous={held === 'discard'}
+          isBusy={changing.isPending}
+          error={changing.error}
+          onClose={close}
+          onConfirm={enable}
+        >
+          <SelectField
+            label={texts.enabling.label(waiting)}
+            hint={texts.enabling.hint[held]}
+            value={held}
+            options={HELD}
+            onChange={setHeld}
+          />
+        </Confirm>
+      )}
       {open === 'disable' && (
         <Confirm
           title={texts.disable}
@@ -162,7 +188,7 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
           isBusy={changing.isPending}
           error={changing.error}
           onClose={close}
-          onConfirm={() => set('disabled')}
+          onConfirm={() => change({ status: 'disabled' }, texts.disabled)}
         >
           <p>{texts.disabling}</p>
         </Confirm>

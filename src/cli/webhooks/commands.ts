@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type {
+  ChangeWebhookEndpointBody,
   Client,
   ListEventsOfWebhookEndpointQuery,
   ListWebhookEndpointsQuery,
@@ -125,14 +126,27 @@ function addSwitches(webhooks: Command, cli: Cli): void {
     enable: 'enable an endpoint: held events are sent, with a new schedule',
     disable: 'disable an endpoint: events for it are held until it is enabled',
   } as const;
+  const examples = {
+    enable: `
+Examples:
+  $ payhook webhooks enable https://shop.example.com/payhook
+  $ payhook webhooks enable https://shop.example.com/payhook --held discard
+`,
+    disable: `
+Example:
+  $ payhook webhooks disable https://shop.example.com/payhook
+`,
+  };
   for (const verb of ['enable', 'disable'] as const) {
-    webhooks
-      .command(verb)
-      .description(about[verb])
-      .argument('<endpoint>', ENDPOINT_HELP)
+    const command = webhooks.command(verb).description(about[verb]).argument('<endpoint>', ENDPOINT_HELP);
+    if (verb === 'enable')
+      command.option('--held <what>', 'what happens to held events: send or discard; default send');
+    command
       .option('--json', 'print the record (WebhookEndpoint)')
-      .addHelpText('after', `\nExample:\n  $ payhook webhooks ${verb} https://shop.example.com/payhook\n`)
-      .action((reference: string) => cli.run(() => turn(cli, reference, `${verb}d`)));
+      .addHelpText('after', examples[verb])
+      .action((reference: string, { held }: { held?: string }) =>
+        cli.run(() => turn(cli, reference, `${verb}d`, held)),
+      );
   }
 }
 
@@ -257,11 +271,19 @@ function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): str
   return `${id}\n${made ?? ''}\nReceives ${what}. The second line is the secret that signs deliveries.\n`;
 }
 
-async function turn(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
+async function turn(
+  cli: Cli,
+  reference: string,
+  status: WebhookEndpoint['status'],
+  held?: string,
+): Promise<undefined> {
+  // the server judges the word, and names the rule
+  const body = { status, held } as ChangeWebhookEndpointBody;
   const endpoint = await withEndpoint(cli, reference, (client, id) =>
-    client.webhookEndpoints.change(id, { status }),
+    client.webhookEndpoints.change(id, body),
   );
-  const effect = status === 'enabled' ? 'held events are being sent' : 'events for it are held';
+  const enabled = held === 'discard' ? 'held events are cancelled' : 'held events are being sent';
+  const effect = status === 'enabled' ? enabled : 'events for it are held';
   cli.terminal.result(endpoint, () => `${endpoint.id} is ${status}: ${effect}.\n`);
 }
 

@@ -195,6 +195,17 @@ export const ENDPOINT_FIELDS = {
     stored: (rate_limit: number | null) => ({ rate_limit }),
     isOfPortal: true,
   },
+  max_age: {
+    schema: nullable(Type.Integer({ description: 'seconds; null = no limit' })),
+    input: nullable(Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'null = no limit' })),
+    type: 'integer',
+    label: 'Seconds until an event expires',
+    help: 'an event that was not delivered this many seconds after it was created is cancelled instead of sent',
+    example: 3600,
+    option: '--max-age <seconds>',
+    stored: (max_age: number | null) => ({ max_age }),
+    isOfPortal: true,
+  },
   headers: {
     schema: Type.Array(Type.String(), { description: 'the names; the values are never shown' }),
     input: Type.Record(Type.String(), nullable(Type.String()), {

@@ -93,5 +93,15 @@ export type TestEvent = Static<typeof testEvent>;
 export const newEndpoint = newSchema(ENDPOINT_FIELDS);
 export type NewEndpoint = Static<typeof newEndpoint>;
 /** The fields that may be changed. */
-export const endpointChange = changeSchema(ENDPOINT_FIELDS);
+export const endpointChange = strict({
+  ...changeSchema(ENDPOINT_FIELDS).properties,
+  held: Type.Optional(
+    Type.Enum(['send', 'discard'], {
+      title: 'HeldAction',
+      description: 'with `status` enabled: what happens to the events that were held; discard cancels them',
+      default: 'send',
+      examples: ['discard'],
+    }),
+  ),
+});
 export type EndpointChange = Static<typeof endpointChange>;

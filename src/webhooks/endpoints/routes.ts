@@ -94,7 +94,8 @@ export const change = writeRoute({
   sends: ['Payhook-Dropped-Headers'],
   summary: 'Change, enable or disable a webhook endpoint',
   description:
-    'Events are held while the endpoint is disabled. When it is enabled again, all held events are sent, with a new schedule. ' +
+    'Events are held while the endpoint is disabled. When it is enabled again, all held events are sent, with a new schedule, or ' +
+    'cancelled, as `held` says. ' +
     'Header values stay with the origin they were given for. A URL with another scheme, host or port drops them ' +
     'unless the same request sends them again, and so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. ' +
     '`client_credentials` stay in the same way, dropped as `authorization`. After a change of ' +

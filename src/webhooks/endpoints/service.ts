@@ -11,6 +11,7 @@ import type { StrictJson } from '../../kernel/strict-json.ts';
 import { parseInstant } from '../../kernel/time.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
+import { judgeWaiting } from '../../outbox/cutoffs.ts';
 import { endDeleted } from '../../outbox/ending.ts';
 import { releaseUnordered } from '../../outbox/keys.ts';
 import { publish, publishTest } from '../../outbox/queue.ts';
@@ -132,7 +133,7 @@ export interface ChangedEndpoint {
 }
 
 /**
- * Changes the named fields. Enabling makes everything that was held due. Header values and client credentials are removed
+ * Changes the named fields. Enabling makes everything that was held due, or discards it. Header values and client credentials are removed
  * when the origin changes, because whoever may change the URL could read what is sent at the new one, and likewise with
  * another proxy that reads along. With a scheme that cannot use the secret there is, a new one is made. Throws as
  * `createEndpoint`, and `endpoint_owner_fixed`.
@@ -145,6 +146,8 @@ export async function changeEndpoint(
 ): Promise<ChangedEndpoint> {
   const { account, principal, vault } = caller;
   const endpoint = endpointUuid(id);
+  if (input.held !== undefined && input.status !== 'enabled')
+    throw fail('invalid_body', 'held needs status: enabled');
   const before = await lockEndpoint(tx, account, endpoint);
   if (before === null) throw missingEndpoint();
   checkChangeBy(principal, input, before);
@@ -191,7 +194,10 @@ export async function changeEndpoint(
     await note(tx, principal, { action: 'dropWebhookEndpointHeaders', target, requestId: caller.requestId });
   }
   if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
-  if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
+  if (input.status === 'enabled' && before.disabled_at !== null)
+    await markEnabled(tx, account, endpoint, input.held);
+  // what waits may be older than the endpoint wants now
+  if (input.max_age || input.held === 'discard') await judgeWaiting(tx, account, endpoint);
   const json = await recordOf(tx, principal, endpoint);
   return { json: withNewSecret(json, signatures.newSecret), dropped };
 }

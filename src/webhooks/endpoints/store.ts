@@ -15,7 +15,7 @@ import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Columns } from './fields.ts';
 import { reachOf } from './portal.ts';
-import { portalRecord, record, stateJoin, type WebhookEndpoint } from './record.ts';
+import { type EndpointChange, portalRecord, record, stateJoin, type WebhookEndpoint } from './record.ts';
 
 export const endpointList: ListDefinition = {
   id: 'e.id',
@@ -182,13 +182,21 @@ export async function markTold(tx: Tx, account: AccountId, id: EndpointId): Prom
 }
 
 /**
- * Enables it: everything that waits is due at once with a new schedule, and earlier failures no longer count.
+ * Enables it: everything that waits is due at once with a new schedule, or discarded, and earlier failures no longer count.
  */
-export async function markEnabled(tx: Tx, account: AccountId, id: EndpointId): Promise<void> {
+export async function markEnabled(
+  tx: Tx,
+  account: AccountId,
+  id: EndpointId,
+  held: EndpointChange['held'] = 'send',
+): Promise<void> {
+  // an id has milliseconds, and an event of this one was held too
+  const until = held === 'discard' ? sql`clock_time() + interval '1 millisecond'` : sql`discarded_until`;
   await rows(
     tx,
     sql`update webhook_endpoints
-        set disabled_at = null, disabled_reason = null, resumptions = resumptions + 1, updated_at = now_ms()
+        set disabled_at = null, disabled_reason = null, resumptions = resumptions + 1, discarded_until = ${until},
+            updated_at = now_ms()
         where account_id = ${account} and id = ${id}`,
   );
   await rows(

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
+import { cancelUnwanted } from '../../outbox/cutoffs.ts';
 import { giveBack } from '../../outbox/ending.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { type AttemptsOptions, createAttempts, type Finished, type Several } from './attempt.ts';
@@ -10,7 +11,10 @@ import type { Lease } from './permits.ts';
 
 /** The attempts in flight. */
 export interface Dispatch {
-  /** Begins an attempt for each. Deliveries whose earlier lease ended without a result are settled as lost instead. */
+  /**
+   * Begins an attempt for each. Deliveries whose earlier lease ended without a result are settled as lost instead, and
+   * unwanted ones are cancelled.
+   */
   start(deliveries: readonly Leased[], lease: Lease): void;
   /** The same for a batch: begins one attempt for all its deliveries. */
   startBatch(batch: LeasedBatch, lease: Lease): void;
@@ -99,9 +103,29 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return lost.length === 0 ? deliveries : deliveries.filter((delivery) => delivery.lost === null);
   }
 
+  /** Cancels those that their endpoint no longer wants. Returns the others. */
+  function cancelSome(deliveries: readonly Leased[], { token }: Lease): readonly Leased[] {
+    const over = deliveries.filter(({ unwanted }) => unwanted !== null);
+    if (over.length === 0) return deliveries;
+    const cancelling = db
+      .engine((tx) => cancelUnwanted(tx, over, token))
+      .catch((error: unknown) => {
+        // the leases end, and the rows are due again
+        log.error({ err: error, deliveries: over.length }, 'cancelling deliveries failed');
+      })
+      .then(() => {
+        for (const delivery of over) onUnsent(delivery);
+      });
+    track(cancelling, 0);
+    return deliveries.filter(({ unwanted }) => unwanted === null);
+  }
+
+  const wantedOf = (deliveries: readonly Leased[], lease: Lease) =>
+    cancelSome(settleLost(deliveries, lease), lease);
+
   return {
     start(deliveries, lease) {
-      for (const delivery of settleLost(deliveries, lease)) {
+      for (const delivery of wantedOf(deliveries, lease)) {
         track(
           attempt([delivery], lease, async (trace) => [await attempts.make(delivery, lease, trace)]),
           0,
@@ -109,7 +133,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
     },
     startBatch(batch, lease) {
-      const [first, ...others] = settleLost(batch.deliveries, lease);
+      const [first, ...others] = wantedOf(batch.deliveries, lease);
       if (first === undefined) return;
       const deliveries: Several = [first, ...others];
       const bytes = deliveries.reduce((sum, { payload }) => sum + payload.length, 0);

@@ -5,6 +5,7 @@ import type { DeliveryConfig } from '../../kernel/config.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { signal } from '../../kernel/signals.ts';
 import type { Vault } from '../../kernel/vault.ts';
+import { cancelOld } from '../../outbox/cutoffs.ts';
 import { endDeleted } from '../../outbox/ending.ts';
 import { deliverHere } from '../../outbox/hand-over.ts';
 import { type Key, releaseUnordered, tendKeys } from '../../outbox/keys.ts';
@@ -188,7 +189,7 @@ function startTending(options: WorkerOptions): { close(): Promise<void> } {
 }
 
 /**
- * Ends deliveries of deleted endpoints, releases those of endpoints that are no longer ordered, and checks ordering keys,
+ * Ends deliveries of deleted endpoints and those behind cutoffs, releases those of endpoints that are no longer ordered, and checks ordering keys,
  * until stopped.
  */
 function startSweeping(db: Database, log: Logger): () => void {
@@ -196,6 +197,7 @@ function startSweeping(db: Database, log: Logger): () => void {
   let lastKey: Key | null = null;
   const sweep = async () => {
     while (!isOver && (await db.engine(endDeleted)) > 0);
+    while (!isOver && (await cancelOld(db)));
     while (!isOver && (await db.engine(releaseUnordered)) > 0);
     if (!isOver) lastKey = await db.engine((tx) => tendKeys(tx, lastKey));
     signal('swept', 0);

@@ -16,7 +16,7 @@ const fields = {
   status: Type.Enum(['pending', 'delivered', 'failed', 'cancelled', 'held'], {
     title: 'DeliveryStatus',
     description:
-      'held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or given up by the receiver',
+      'held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too old, or given up by the receiver',
   }),
   attempt_count: Type.Integer({ description: 'attempts made so far' }),
   next_attempt_at: nullable({

@@ -1741,13 +1741,13 @@ class AsyncWebhookEndpoints:
         **options: Unpack[KeyedOptions],
     ) -> types.ChangedWebhookEndpoint:
         """Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled.
-        When it is enabled again, all held events are sent, with a new schedule. Header values stay with
-        the origin they were given for. A URL with another scheme, host or port drops them unless the
-        same request sends them again, and so does another `proxy` for an http URL;
-        `Payhook-Dropped-Headers` names what was dropped. `client_credentials` stay in the same way,
-        dropped as `authorization`. After a change of `signing` or `secret` the signature before is sent
-        too, for a day or as `second_signature` says. If the new scheme cannot use the secret there is
-        and the request names none, a new one is made, and the answer shows it.
+        When it is enabled again, all held events are sent, with a new schedule, or cancelled, as `held`
+        says. Header values stay with the origin they were given for. A URL with another scheme, host or
+        port drops them unless the same request sends them again, and so does another `proxy` for an
+        http URL; `Payhook-Dropped-Headers` names what was dropped. `client_credentials` stay in the
+        same way, dropped as `authorization`. After a change of `signing` or `secret` the signature
+        before is sent too, for a day or as `second_signature` says. If the new scheme cannot use the
+        secret there is and the request names none, a new one is made, and the answer shows it.
         """
         return await self._calls.record("PATCH", ("/v2/webhook-endpoints/{id}", id), body=body, **options)
 

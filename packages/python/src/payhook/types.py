@@ -872,6 +872,10 @@ class ChangeWebhookEndpointBody(TypedDict):
     """How events are sent together in one request; null if each is sent alone."""
     rate_limit: NotRequired[int | None]
     """The most requests that it is sent in a second; null = no limit."""
+    max_age: NotRequired[int | None]
+    """An event that was not delivered this many seconds after it was created is cancelled instead of sent;
+    null = no limit.
+    """
     headers: NotRequired[dict[str, str | None]]
     """Your own headers, sent with every delivery; values by name; null removes a header, others stay."""
     payload: NotRequired[PayloadForm]
@@ -901,6 +905,8 @@ class ChangeWebhookEndpointBody(TypedDict):
     """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: NotRequired[dict[str, str]]
     """Your own keys and texts."""
+    held: NotRequired[HeldAction]
+    """With `status` enabled: what happens to the events that were held; discard cancels them."""
 
 
 class ChangedWebhookEndpoint(TypedDict):
@@ -942,6 +948,10 @@ class ChangedWebhookEndpoint(TypedDict):
     """How events are sent together in one request; null if each is sent alone."""
     rate_limit: int | None
     """The most requests that it is sent in a second; null = no limit."""
+    max_age: int | None
+    """An event that was not delivered this many seconds after it was created is cancelled instead of sent;
+    seconds; null = no limit.
+    """
     headers: list[str]
     """Your own headers, sent with every delivery; the names; the values are never shown."""
     payload: PayloadForm
@@ -1687,6 +1697,10 @@ class CreateWebhookEndpointBody(TypedDict):
     """How events are sent together in one request; null if each is sent alone."""
     rate_limit: NotRequired[int | None]
     """The most requests that it is sent in a second; null = no limit."""
+    max_age: NotRequired[int | None]
+    """An event that was not delivered this many seconds after it was created is cancelled instead of sent;
+    null = no limit.
+    """
     headers: NotRequired[dict[str, str | None]]
     """Your own headers, sent with every delivery; values by name; null removes a header, others stay."""
     payload: NotRequired[PayloadForm]
@@ -2013,6 +2027,8 @@ FoundType = Literal["missing", "null", "boolean", "number", "string", "array", "
 GrantEnd = Literal["merchant", "application", "reuse", "deleted", "user_removed", "user_not_owner"]
 
 GrantStatus = Literal["active", "revoked"]
+
+HeldAction = Literal["send", "discard"]
 
 class ImportMappingValue(TypedDict):
     constant: str
@@ -2824,6 +2840,10 @@ class NewWebhookEndpoint(TypedDict):
     """How events are sent together in one request; null if each is sent alone."""
     rate_limit: int | None
     """The most requests that it is sent in a second; null = no limit."""
+    max_age: int | None
+    """An event that was not delivered this many seconds after it was created is cancelled instead of sent;
+    seconds; null = no limit.
+    """
     headers: list[str]
     """Your own headers, sent with every delivery; the names; the values are never shown."""
     payload: PayloadForm
@@ -5307,6 +5327,10 @@ class WebhookEndpoint(TypedDict):
     """How events are sent together in one request; null if each is sent alone."""
     rate_limit: int | None
     """The most requests that it is sent in a second; null = no limit."""
+    max_age: int | None
+    """An event that was not delivered this many seconds after it was created is cancelled instead of sent;
+    seconds; null = no limit.
+    """
     headers: list[str]
     """Your own headers, sent with every delivery; the names; the values are never shown."""
     payload: PayloadForm
@@ -5408,8 +5432,8 @@ class WebhookEvent(TypedDict):
     type: str
     """The type, such as `payout.paid`."""
     status: DeliveryStatus
-    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or
-    given up by the receiver.
+    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too
+    old, or given up by the receiver.
     """
     attempt_count: int
     """Attempts made so far."""
@@ -5441,8 +5465,8 @@ class WebhookEventAt(TypedDict):
     type: str
     """The type, such as `payout.paid`."""
     status: DeliveryStatus
-    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or
-    given up by the receiver.
+    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too
+    old, or given up by the receiver.
     """
     attempt_count: int
     """Attempts made so far."""
@@ -5472,8 +5496,8 @@ class WebhookEventWithAttempts(TypedDict):
     type: str
     """The type, such as `payout.paid`."""
     status: DeliveryStatus
-    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, or
-    given up by the receiver.
+    """held: the endpoint is disabled; delivery continues when it is enabled. cancelled: discarded, too
+    old, or given up by the receiver.
     """
     attempt_count: int
     """Attempts made so far."""
