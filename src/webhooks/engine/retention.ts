@@ -70,8 +70,10 @@ async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
   const { from, until } = inWeek(week);
   const marked = await rows(
     tx,
-    sql`insert into dropped_weeks (starts_at) select ${week}::timestamptz
-        where not exists (select from queue where event_id >= ${from} and event_id < ${until}) returning 1`,
+    sql`with idle as materialized (
+          select ${week}::timestamptz as starts_at
+          where not exists (select from queue where event_id >= ${from} and event_id < ${until}))
+        insert into dropped_weeks (starts_at) select starts_at from idle returning 1`,
   );
   if (marked.length === 0) return false;
   await forgetCounts(tx, week);
