@@ -1,7 +1,7 @@
 import { connect } from '../src/db/connect.ts';
 import type { Database } from '../src/db/database.ts';
 import { claim } from '../src/webhooks/engine/claim.ts';
-import { AREA, drainQueue, noCost } from './deliveries.ts';
+import { AREA, drainQueue, noCost } from './drain.ts';
 import { count, duration, type Group, interleaved, median, noGoal, type Result, seconds } from './measure.ts';
 import { type Bench, startBench } from './program.ts';
 import { LOOPBACK, startReceiver } from './receiver.ts';

@@ -9,11 +9,13 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { alone } from './alone.ts';
 import { backlog } from './backlog.ts';
 import { balances } from './balances.ts';
 import { cells } from './cells.ts';
 import { cores } from './cores.ts';
-import { deliveries } from './deliveries.ts';
+import { drain } from './drain.ts';
+import { fanout } from './fanout.ts';
 import { flood } from './flood.ts';
 import { horizon } from './horizon.ts';
 import { idlePlatforms } from './idle.ts';
@@ -49,7 +51,9 @@ const GROUPS: readonly Group[] = [
   log,
   loop,
   screens,
-  deliveries,
+  drain,
+  fanout,
+  alone,
   backlog,
   latency,
   publishing,

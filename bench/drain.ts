@@ -106,8 +106,8 @@ async function sendBare(sink: Receiver, file: string): Promise<number> {
 }
 
 /** One worker delivers a full queue, against a process that signs and sends the same payloads. */
-export const deliveries: Group = {
-  name: 'deliveries',
+export const drain: Group = {
+  name: 'drain',
   area: AREA,
   async *run({ deliveries: total, dearRounds }, note) {
     const bench = await startBench({ ...LOOPBACK, DELIVERY_WORKER: 'off' });
