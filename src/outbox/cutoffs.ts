@@ -32,12 +32,13 @@ export async function cancelUnwanted(tx: Tx, deliveries: readonly Leased[], toke
   await rows(
     tx,
     sql`with doomed as materialized (
-          select q.account_id, q.endpoint_id, q.event_id, u.code
-          from unnest(${deliveries.map(({ event }) => event)}::uuid[], ${deliveries.map(({ endpoint }) => endpoint)}::uuid[],
-                      ${deliveries.map((delivery) => delivery.unwanted)}::text[]) as u (event_id, endpoint_id, code)
-          join queue q on q.event_id = u.event_id and q.endpoint_id = u.endpoint_id
-          where q.lease_token = ${token}
-          order by q.event_id, q.endpoint_id for update of q),
+          select * from (
+            select q.account_id, q.endpoint_id, q.event_id, u.code
+            from unnest(${deliveries.map(({ event }) => event)}::uuid[], ${deliveries.map(({ endpoint }) => endpoint)}::uuid[],
+                        ${deliveries.map((delivery) => delivery.unwanted)}::text[]) as u (event_id, endpoint_id, code)
+            join queue q on q.event_id = u.event_id and q.endpoint_id = u.endpoint_id
+            where q.lease_token = ${token}
+            order by q.event_id, q.endpoint_id for update of q) d),
         ${leaving(sql`doomed`, 'cancelled', sql`d.code`)}
         select 1 from ended`,
     'cancel_unwanted',
