@@ -31,7 +31,7 @@ const country: Filter = {
   rule: 'a code of two letters such as DE (ISO 3166-1 alpha-2), or none',
   schema: { type: 'string', pattern: '^([A-Za-z]{2}|none)$' },
   condition(value, { account }) {
-    if (!/^([a-z]{2}|none)$/i.test(value)) return null;
+    if (!/^([A-Za-z]{2}|none)$/.test(value)) return null;
     const code = value === 'none' ? null : value.toUpperCase();
     return sql`e.affiliate_id in (
       select id from affiliates where account_id = ${account} and country is not distinct from ${code}::text)`;
