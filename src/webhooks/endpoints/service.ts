@@ -146,10 +146,10 @@ export async function changeEndpoint(
 ): Promise<ChangedEndpoint> {
   const { account, principal, vault } = caller;
   const endpoint = endpointUuid(id);
-  if (input.held !== undefined && input.status !== 'enabled')
-    throw fail('invalid_body', 'held needs status: enabled');
   const before = await lockEndpoint(tx, account, endpoint);
   if (before === null) throw missingEndpoint();
+  if (input.held !== undefined && input.status !== 'enabled')
+    throw fail('invalid_body', 'held needs status: enabled');
   checkChangeBy(principal, input, before);
   // a credential that may not subscribe to something may not redirect it either, whether it comes later or
   // waits already
