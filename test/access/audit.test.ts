@@ -290,10 +290,11 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   });
   const event = await act('testWebhookEndpoint', `${endpoints}/${endpoint.id}/test`);
   await act('retryEventOfWebhookEndpoint', `${endpoints}/${endpoint.id}/events/${event.id}/retry`);
-  const recovery = await act('recoverWebhookEndpoint', `${endpoints}/${endpoint.id}/recover`, {
-    body: { since: '2020-01-01' },
-  });
+  const since = { body: { since: '2020-01-01' } };
+  await act('previewRecoveryOfWebhookEndpoint', `${endpoints}/${endpoint.id}/preview-recovery`, since);
+  const recovery = await act('recoverWebhookEndpoint', `${endpoints}/${endpoint.id}/recover`, since);
   await act('deleteRecoveryOfWebhookEndpoint', `${endpoints}/${endpoint.id}/recoveries/${recovery.id}`);
+  await act('discardEventsOfWebhookEndpoint', `${endpoints}/${endpoint.id}/discard`, since);
   const link = await act('createPortalLink', `${endpoints}/${endpoint.id}/portal-link`);
   await act('deletePortalLink', `/v2/portal-links/${link?.id}`);
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
@@ -405,6 +406,7 @@ test('of all writes only new commissions and events, previews and the trial of a
     'previewPayout',
     'previewPayoutAffiliates',
     'previewPayoutExclusions',
+    'previewRecoveryOfWebhookEndpoint',
     'publishEvent',
     'publishEventBatch',
     'testWebhookEndpointFilter',
