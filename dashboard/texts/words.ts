@@ -7,6 +7,7 @@ const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   type: methodNames,
   'tax_id.type': tax.taxIdTypes,
   'form.type': tax.forms,
+  language: { en: 'English', de: 'German', fr: 'French', es: 'Spanish' },
   payload: {
     full: 'Full: the whole event',
     thin: 'Thin: without its data',

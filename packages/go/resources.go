@@ -1049,6 +1049,57 @@ func (query *ListDestinationCorrectionsQuery) values() url.Values {
 	return values
 }
 
+// ListAffiliateNoticesQuery is the query of Affiliates.Notices. A field without a value is not sent.
+type ListAffiliateNoticesQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `-created_at`; one of created_at, -created_at.
+	Sort string
+	// One of paid, returned.
+	Kind string
+	// One of waiting, sent, failed.
+	Status string
+	// An integer from 1 to 9007199254740991.
+	AffiliateID int64
+}
+
+func (query *ListAffiliateNoticesQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "kind", query.Kind)
+		addString(values, "status", query.Status)
+		addInt(values, "affiliate_id", query.AffiliateID)
+	}
+	return values
+}
+
+// PreviewAffiliateNoticeQuery is the query of Affiliates.PreviewNotice. A field without a value is not sent.
+type PreviewAffiliateNoticeQuery struct {
+	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
+	// returned.
+	Kind AffiliateNoticeKind
+	// default: that of the account.
+	Language NoticeLanguage
+}
+
+func (query *PreviewAffiliateNoticeQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addString(values, "kind", string(query.Kind))
+		addString(values, "language", string(query.Language))
+	}
+	return values
+}
+
 // ListAffiliateTaxProfilesQuery is the query of Affiliates.TaxProfiles. A field without a value is not sent.
 type ListAffiliateTaxProfilesQuery struct {
 	// The page number; a page past the end is empty; default `1`.
@@ -2685,8 +2736,8 @@ func (resource *AffiliatesResource) Balances(ctx context.Context, options ...Cal
 
 // Import: Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: name_first,
 // name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout, legal_type,
-// country; email is required. A column that is not there is left unchanged, an empty cell clears; a PayPal
-// address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
+// country, language; email is required. A column that is not there is left unchanged, an empty cell clears; a
+// PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
 // account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
 // tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
 // tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
@@ -2781,6 +2832,22 @@ func (resource *AffiliatesResource) AcceptCorrection(ctx context.Context, correc
 // kept.
 func (resource *AffiliatesResource) DismissCorrection(ctx context.Context, correctionID string, options ...CallOption) (*DestinationCorrection, error) {
 	return record[DestinationCorrection](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/destination-corrections/{correction_id}/dismiss", parts: []any{correctionID}}, options)
+}
+
+// Notices: List e-mails to affiliates. Those that wait, and those of the last week that were sent or failed.
+// Returns one page.
+func (resource *AffiliatesResource) Notices(ctx context.Context, query *ListAffiliateNoticesQuery, options ...CallOption) (*Page[AffiliateNotice], error) {
+	return record[Page[AffiliateNotice]](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/notices", query: query.values()}, options)
+}
+
+// AllNotices: the records of Affiliates.Notices, from the page of the query on, 100 per request.
+func (resource *AffiliatesResource) AllNotices(ctx context.Context, query *ListAffiliateNoticesQuery, options ...CallOption) iter.Seq2[AffiliateNotice, error] {
+	return all[AffiliateNotice](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/notices", query: query.values()}, "-created_at", options)
+}
+
+// PreviewNotice: Preview an e-mail to affiliates. Shows the e-mail of a kind with example data. Sends nothing.
+func (resource *AffiliatesResource) PreviewNotice(ctx context.Context, query *PreviewAffiliateNoticeQuery, options ...CallOption) (*AffiliateNoticePreview, error) {
+	return record[AffiliateNoticePreview](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/notices/preview", query: query.values()}, options)
 }
 
 // TaxProfiles: List who affiliates are to a tax office. For example those whose form lapses at the end of this

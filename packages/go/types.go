@@ -49,6 +49,8 @@ type Account struct {
 	TaxProfile *AccountTaxProfile `json:"tax_profile"`
 	// How self-billing invoices are written; null if the account writes none.
 	Invoicing *Invoicing `json:"invoicing"`
+	// The e-mails that affiliates get; null if the account sends none.
+	AffiliateNotices *AffiliateNotices `json:"affiliate_notices"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// When it last changed.
@@ -130,6 +132,10 @@ type Affiliate struct {
 	LegalType *LegalType `json:"legal_type"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country *string `json:"country"`
+	// Of e-mails to the affiliate; without it, that of the account.
+	Language *NoticeLanguage `json:"language"`
+	// Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each.
+	IsNotified bool `json:"is_notified"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata"`
 	// When it was created.
@@ -297,6 +303,85 @@ type AffiliateInSeveralFiles struct {
 	Files []AffiliateInSeveralFilesFilesItem `json:"files"`
 }
 
+// AffiliateNotice is an object of the API.
+type AffiliateNotice struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// The type of the record.; one of affiliate_notice.
+	Object string `json:"object"`
+	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
+	// returned.
+	Kind AffiliateNoticeKind `json:"kind"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The payout it is about.
+	PayoutID *string `json:"payout_id"`
+	// sent: the SMTP server accepted it; failed: it was given up after about a day, or refused for good.
+	Status AffiliateNoticeStatus `json:"status"`
+	// How often it was tried.
+	Tries int64 `json:"tries"`
+	// Why the last try failed.
+	Error *string `json:"error"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the SMTP server accepted it.
+	SentAt *time.Time `json:"sent_at"`
+}
+
+// AffiliateNoticeKind is a word of the API. A newer server may send others.
+type AffiliateNoticeKind string
+
+// The values of AffiliateNoticeKind.
+const (
+	AffiliateNoticeKindPaid     AffiliateNoticeKind = "paid"
+	AffiliateNoticeKindReturned AffiliateNoticeKind = "returned"
+)
+
+// AffiliateNoticePreview is an object of the API.
+type AffiliateNoticePreview struct {
+	// The type of the record.; one of affiliate_notice_preview.
+	Object string `json:"object"`
+	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
+	// returned.
+	Kind AffiliateNoticeKind `json:"kind"`
+	// Of the text.
+	Language NoticeLanguage `json:"language"`
+	// Whether the account sends this kind.
+	IsOn bool `json:"is_on"`
+	// Whether the server sends e-mail.
+	IsEmailSent bool `json:"is_email_sent"`
+	// The name of the sender.
+	FromName string `json:"from_name"`
+	// Where answers go; null = to the sender.
+	ReplyTo *string `json:"reply_to"`
+	// Of the e-mail.
+	Subject string `json:"subject"`
+	// The body as plain text.
+	Text string `json:"text"`
+	// The body as HTML.
+	HTML string `json:"html"`
+}
+
+// AffiliateNoticeStatus is a word of the API. A newer server may send others.
+type AffiliateNoticeStatus string
+
+// The values of AffiliateNoticeStatus.
+const (
+	AffiliateNoticeStatusWaiting AffiliateNoticeStatus = "waiting"
+	AffiliateNoticeStatusSent    AffiliateNoticeStatus = "sent"
+	AffiliateNoticeStatusFailed  AffiliateNoticeStatus = "failed"
+)
+
+// AffiliateNotices: e-mails to affiliates; null = none are sent
+type AffiliateNotices struct {
+	// What is sent.
+	Kinds []AffiliateNoticeKind `json:"kinds"`
+	// For affiliates without a `language`; default en.
+	Language NoticeLanguage `json:"language"`
+	// Where answers go; null = to the sender.
+	ReplyTo *string `json:"reply_to"`
+}
+
 // AffiliateStatement is an object of the API.
 type AffiliateStatement struct {
 	// The type of the record.; one of affiliate_statement.
@@ -402,6 +487,10 @@ type AffiliateWithBalance struct {
 	LegalType *LegalType `json:"legal_type"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country *string `json:"country"`
+	// Of e-mails to the affiliate; without it, that of the account.
+	Language *NoticeLanguage `json:"language"`
+	// Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each.
+	IsNotified bool `json:"is_notified"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata"`
 	// When it was created.
@@ -460,21 +549,22 @@ type AlertKind string
 
 // The values of AlertKind.
 const (
-	AlertKindEndpointFailing    AlertKind = "endpoint_failing"
-	AlertKindEndpointDisabled   AlertKind = "endpoint_disabled"
-	AlertKindEndpointRecovered  AlertKind = "endpoint_recovered"
-	AlertKindDeliveriesFailed   AlertKind = "deliveries_failed"
-	AlertKindCertificateEnding  AlertKind = "certificate_ending"
-	AlertKindPayoutWaiting      AlertKind = "payout_waiting"
-	AlertKindApprovalWaiting    AlertKind = "approval_waiting"
-	AlertKindPayoutPrepared     AlertKind = "payout_prepared"
-	AlertKindCorrectionReceived AlertKind = "correction_received"
-	AlertKindScheduleSkipped    AlertKind = "schedule_skipped"
-	AlertKindTaxFormsLapsing    AlertKind = "tax_forms_lapsing"
-	AlertKindImportDone         AlertKind = "import_done"
-	AlertKindBackupFailed       AlertKind = "backup_failed"
-	AlertKindDiskAlmostFull     AlertKind = "disk_almost_full"
-	AlertKindChoreFailing       AlertKind = "chore_failing"
+	AlertKindEndpointFailing       AlertKind = "endpoint_failing"
+	AlertKindEndpointDisabled      AlertKind = "endpoint_disabled"
+	AlertKindEndpointRecovered     AlertKind = "endpoint_recovered"
+	AlertKindDeliveriesFailed      AlertKind = "deliveries_failed"
+	AlertKindCertificateEnding     AlertKind = "certificate_ending"
+	AlertKindPayoutWaiting         AlertKind = "payout_waiting"
+	AlertKindApprovalWaiting       AlertKind = "approval_waiting"
+	AlertKindPayoutPrepared        AlertKind = "payout_prepared"
+	AlertKindCorrectionReceived    AlertKind = "correction_received"
+	AlertKindScheduleSkipped       AlertKind = "schedule_skipped"
+	AlertKindTaxFormsLapsing       AlertKind = "tax_forms_lapsing"
+	AlertKindAffiliateNoticeFailed AlertKind = "affiliate_notice_failed"
+	AlertKindImportDone            AlertKind = "import_done"
+	AlertKindBackupFailed          AlertKind = "backup_failed"
+	AlertKindDiskAlmostFull        AlertKind = "disk_almost_full"
+	AlertKindChoreFailing          AlertKind = "chore_failing"
 )
 
 // AlertSettingsAlertsItem is an object of the API.
@@ -819,6 +909,16 @@ type ChangeAccountBodyInvoicing struct {
 	Rules []ChangeAccountBodyInvoicingRulesItem `json:"rules"`
 }
 
+// ChangeAccountBodyAffiliateNotices is an object of the API.
+type ChangeAccountBodyAffiliateNotices struct {
+	// What is sent.
+	Kinds []AffiliateNoticeKind `json:"kinds"`
+	// For affiliates without a `language`; default en.
+	Language *NoticeLanguage `json:"language,omitzero"`
+	// Where answers go; null = to the sender.
+	ReplyTo Optional[string] `json:"reply_to,omitzero"`
+}
+
 // ChangeAccountBody is an object of the API.
 type ChangeAccountBody struct {
 	// The name.
@@ -860,6 +960,8 @@ type ChangeAccountBody struct {
 	TaxProfile Optional[ChangeAccountBodyTaxProfile] `json:"tax_profile,omitzero"`
 	// How self-billing invoices are written; null if the account writes none.
 	Invoicing Optional[ChangeAccountBodyInvoicing] `json:"invoicing,omitzero"`
+	// The e-mails that affiliates get; null if the account sends none.
+	AffiliateNotices Optional[ChangeAccountBodyAffiliateNotices] `json:"affiliate_notices,omitzero"`
 }
 
 // ChangeAffiliateBody is an object of the API.
@@ -888,6 +990,10 @@ type ChangeAffiliateBody struct {
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country Optional[string] `json:"country,omitzero"`
+	// Of e-mails to the affiliate; without it, that of the account.
+	Language Optional[NoticeLanguage] `json:"language,omitzero"`
+	// Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each.
+	IsNotified *bool `json:"is_notified,omitzero"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
@@ -1720,6 +1826,10 @@ type CreateAffiliateBody struct {
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country Optional[string] `json:"country,omitzero"`
+	// Of e-mails to the affiliate; without it, that of the account.
+	Language Optional[NoticeLanguage] `json:"language,omitzero"`
+	// Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each.
+	IsNotified *bool `json:"is_notified,omitzero"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
@@ -3220,6 +3330,17 @@ const (
 	NotSentReasonNotAddressed    NotSentReason = "not_addressed"
 	NotSentReasonNotSubscribed   NotSentReason = "not_subscribed"
 	NotSentReasonSubscribedLater NotSentReason = "subscribed_later"
+)
+
+// NoticeLanguage is a word of the API. A newer server may send others.
+type NoticeLanguage string
+
+// The values of NoticeLanguage.
+const (
+	NoticeLanguageEn NoticeLanguage = "en"
+	NoticeLanguageDe NoticeLanguage = "de"
+	NoticeLanguageFr NoticeLanguage = "fr"
+	NoticeLanguageEs NoticeLanguage = "es"
 )
 
 // OAuthApplication is an object of the API.
@@ -4861,6 +4982,10 @@ type PutAffiliateByExternalIDBody struct {
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country Optional[string] `json:"country,omitzero"`
+	// Of e-mails to the affiliate; without it, that of the account.
+	Language Optional[NoticeLanguage] `json:"language,omitzero"`
+	// Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each.
+	IsNotified *bool `json:"is_notified,omitzero"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }

@@ -20,6 +20,7 @@ import { foldCounts } from '../outbox/counts.ts';
 import { deleteOldEntries } from '../people/audit/retention.ts';
 import { deleteOldSessions, repairSessionTimes } from '../people/sessions/store.ts';
 import { deleteOldFailures, deleteOldLinks, repairLinkTimes } from '../people/users/store.ts';
+import type { Threads } from '../threads/pool.ts';
 import { repairEndpointTimes, repairQueueTimes } from '../webhooks/engine/clock-repair.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { speedUpFilters } from '../webhooks/filters/columns.ts';
@@ -28,6 +29,7 @@ import { addressOf } from './address.ts';
 import { backupChores } from './backup/schedule.ts';
 import { diskChores } from './disk-alerts.ts';
 import { eraseSlice } from './erasures.ts';
+import { noticePapers } from './notice-papers.ts';
 import type { Platform } from './platform.ts';
 
 const SECOND_MS = 1000;
@@ -36,15 +38,14 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Clocks drift and are corrected; a larger change within a second is a jump. */
 const STEP_MS = 1000;
 
+type Place = Pick<Platform, 'db' | 'cells' | 'log' | 'config' | 'vault' | 'embedded'> & {
+  /** Without threads, no notices are sent to affiliates: their documents are made there. */
+  readonly threads?: Threads | undefined;
+};
+
 /** The chores of a database. Every server and every worker runs all of them. */
-export function choresOf({
-  cells,
-  db,
-  log,
-  config,
-  vault,
-  embedded,
-}: Pick<Platform, 'db' | 'cells' | 'log' | 'config' | 'vault' | 'embedded'>): readonly Chore[] {
+export function choresOf({ cells, db, log, config, vault, embedded, threads }: Place): readonly Chore[] {
+  const papers = threads === undefined ? null : noticePapers({ vault, threads });
   return [
     { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
     // sums stored with the rows they count
@@ -83,7 +84,7 @@ export function choresOf({
     { name: 'unused grants', everyMs: HOUR_MS, forget: deleteUnusedGrants },
     { name: 'NACHA days', everyMs: HOUR_MS, forget: deleteOldNachaDays },
     ...retentionChores(config),
-    ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
+    ...alertChores({ db, log, config, vault, papers, base: config.authorizeUrl ?? addressOf(config) }),
     // of the installation, and the e-mail addresses of the other cells
     ...(db.cell === 0
       ? [...backupChores({ cells, log, config }), ...diskChores({ db, config, embedded })]

@@ -7,7 +7,7 @@ import { type RateGate, rateGate } from '../http/rate-limits.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import { programPath } from '../kernel/installation.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
-import { createThreads } from '../threads/pool.ts';
+import { createThreads, type Threads } from '../threads/pool.ts';
 import { disableEndpoint } from '../webhooks/endpoints/service.ts';
 import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
@@ -63,12 +63,7 @@ export async function serve(
   const readiness = readinessOf(platform);
   // loaded only here: Fastify, the routes and the pages are a third of the program
   const { createServer } = await import('../http/server.ts');
-  const threads = createThreads({
-    program: programPath('app/thread'),
-    files: config.http.uploads,
-    onTask: (task, outcome) => instrumentsOf(db)?.count('threadTasks', 1, { task, outcome }),
-    onEnded: (task, why) => log.warn({ task, why }, 'a thread was ended'),
-  });
+  const threads = threadsOf(platform);
   const server = createServer({
     cells,
     log,
@@ -100,7 +95,7 @@ export async function serve(
   // a socket has no URL, but Link headers and links for people need one
   address = 'path' in options.listen ? plainAddress(config) : listening;
   const stopNotifying = cells.each(createNotifier);
-  const endWork = cells.each((cell) => workIn(platform, cell, options));
+  const endWork = cells.each((cell) => workIn(platform, cell, { ...options, threads }));
   return {
     address,
     metricsAddress: telemetry?.metricsAddress ?? null,
@@ -118,17 +113,37 @@ export async function serve(
 
 /** Delivers webhooks until closed, without a server. */
 export function work(platform: Platform): Pick<Worker, 'close'> {
-  return { close: platform.cells.each((cell) => workIn(platform, cell, { delivers: true })) };
+  const threads = threadsOf(platform);
+  const endWork = platform.cells.each((cell) => workIn(platform, cell, { delivers: true, threads }));
+  return {
+    async close() {
+      await endWork();
+      await threads.close();
+    },
+  };
 }
+
+/** The threads of a process, which begin with their first task. */
+const threadsOf = ({ config, db, log }: Platform): Threads =>
+  createThreads({
+    program: programPath('app/thread'),
+    files: config.http.uploads,
+    onTask: (task, outcome) => instrumentsOf(db)?.count('threadTasks', 1, { task, outcome }),
+    onEnded: (task, why) => log.warn({ task, why }, 'a thread was ended'),
+  });
 
 /** Delivers webhooks of a cell, and runs its chores. Returns a function that ends both. */
 function workIn(
   platform: Platform,
   db: Database,
-  { delivers = false, keepsHouse = true }: { delivers?: boolean; keepsHouse?: boolean },
+  {
+    delivers = false,
+    keepsHouse = true,
+    threads,
+  }: { delivers?: boolean; keepsHouse?: boolean; threads: Threads },
 ): () => Promise<void> {
   const log = db.cell === 0 ? platform.log : platform.log.child({ cell: db.cell });
-  const place = { ...platform, db, log };
+  const place = { ...platform, db, log, threads };
   const worker = delivers ? createWorker(workerOptions(place)) : undefined;
   const stopKeeping = keepHouse(keepsHouse ? choresOf(place) : [], {
     db,

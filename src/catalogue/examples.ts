@@ -31,6 +31,8 @@ export const affiliateCreated: Static<typeof affiliate> = {
   is_ready_for_payout: true,
   status: 'active',
   minimum_payout: { usd: 5000 },
+  language: null,
+  is_notified: true,
   metadata: { crm: 'lead-311' },
   created_at: '2026-01-12T09:00:00.000Z',
   updated_at: '2026-01-12T09:00:00.000Z',

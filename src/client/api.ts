@@ -72,6 +72,8 @@ export interface Account {
   readonly tax_profile: AccountTaxProfile | null;
   /** How self-billing invoices are written; null if the account writes none. */
   readonly invoicing: Invoicing | null;
+  /** The e-mails that affiliates get; null if the account sends none. */
+  readonly affiliate_notices: AffiliateNotices | null;
   /** When it was created. */
   readonly created_at: Timestamp;
   /** When it last changed. */
@@ -142,6 +144,10 @@ export interface Affiliate {
   readonly legal_type: LegalType | null;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country: string | null;
+  /** of e-mails to the affiliate; without it, that of the account */
+  readonly language: NoticeLanguage | null;
+  /** whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each */
+  readonly is_notified: boolean;
   /** Your own keys and texts. */
   readonly metadata: Metadata;
   /** When it was created. */
@@ -300,6 +306,72 @@ export interface AffiliateInSeveralFiles {
   }[];
 }
 
+export interface AffiliateNotice {
+  /** The id of the record. */
+  readonly id: string;
+  /** The type of the record. */
+  readonly object: 'affiliate_notice';
+  /**
+   * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
+   * returned
+   */
+  readonly kind: AffiliateNoticeKind;
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** the payout it is about */
+  readonly payout_id: string | null;
+  /** sent: the SMTP server accepted it; failed: it was given up after about a day, or refused for good */
+  readonly status: AffiliateNoticeStatus;
+  /** how often it was tried */
+  readonly tries: number;
+  /** why the last try failed */
+  readonly error: string | null;
+  /** When it was created. */
+  readonly created_at: Timestamp;
+  /** when the SMTP server accepted it */
+  readonly sent_at: Timestamp | null;
+}
+
+export type AffiliateNoticeKind = 'paid' | 'returned';
+
+export interface AffiliateNoticePreview {
+  /** The type of the record. */
+  readonly object: 'affiliate_notice_preview';
+  /**
+   * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
+   * returned
+   */
+  readonly kind: AffiliateNoticeKind;
+  /** of the text */
+  readonly language: NoticeLanguage;
+  /** whether the account sends this kind */
+  readonly is_on: boolean;
+  /** whether the server sends e-mail */
+  readonly is_email_sent: boolean;
+  /** the name of the sender */
+  readonly from_name: string;
+  /** where answers go; null = to the sender */
+  readonly reply_to: string | null;
+  /** of the e-mail */
+  readonly subject: string;
+  /** the body as plain text */
+  readonly text: string;
+  /** the body as HTML */
+  readonly html: string;
+}
+
+export type AffiliateNoticeStatus = 'waiting' | 'sent' | 'failed';
+
+/** e-mails to affiliates; null = none are sent */
+export interface AffiliateNotices {
+  /** what is sent */
+  readonly kinds: readonly AffiliateNoticeKind[];
+  /** for affiliates without a `language`; default en */
+  readonly language: NoticeLanguage;
+  /** where answers go; null = to the sender */
+  readonly reply_to: string | null;
+}
+
 export interface AffiliateStatement {
   /** The type of the record. */
   readonly object: 'affiliate_statement';
@@ -394,6 +466,10 @@ export interface AffiliateWithBalance {
   readonly legal_type: LegalType | null;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country: string | null;
+  /** of e-mails to the affiliate; without it, that of the account */
+  readonly language: NoticeLanguage | null;
+  /** whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each */
+  readonly is_notified: boolean;
   /** Your own keys and texts. */
   readonly metadata: Metadata;
   /** When it was created. */
@@ -455,6 +531,7 @@ export type AlertKind =
   | 'correction_received'
   | 'schedule_skipped'
   | 'tax_forms_lapsing'
+  | 'affiliate_notice_failed'
   | 'import_done'
   | 'backup_failed'
   | 'disk_almost_full'
@@ -787,6 +864,18 @@ export interface ChangeAccountBody {
       }
     | null
     | undefined;
+  /** The e-mails that affiliates get; null if the account sends none. */
+  readonly affiliate_notices?:
+    | {
+        /** what is sent */
+        readonly kinds: readonly AffiliateNoticeKind[];
+        /** for affiliates without a `language`; default en */
+        readonly language?: NoticeLanguage | undefined;
+        /** where answers go; null = to the sender */
+        readonly reply_to?: string | null | undefined;
+      }
+    | null
+    | undefined;
 }
 
 export interface ChangeAffiliateBody {
@@ -814,6 +903,10 @@ export interface ChangeAffiliateBody {
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country?: string | null | undefined;
+  /** of e-mails to the affiliate; without it, that of the account */
+  readonly language?: NoticeLanguage | null | undefined;
+  /** whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each */
+  readonly is_notified?: boolean | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | undefined;
 }
@@ -1634,6 +1727,10 @@ export interface CreateAffiliateBody {
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country?: string | null | undefined;
+  /** of e-mails to the affiliate; without it, that of the account */
+  readonly language?: NoticeLanguage | null | undefined;
+  /** whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each */
+  readonly is_notified?: boolean | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | undefined;
 }
@@ -2969,6 +3066,8 @@ export type NotSentReason =
   | 'not_addressed'
   | 'not_subscribed'
   | 'subscribed_later';
+
+export type NoticeLanguage = 'en' | 'de' | 'fr' | 'es';
 
 export interface OAuthApplication {
   /** the client_id */
@@ -4446,6 +4545,10 @@ export interface PutAffiliateByExternalIdBody {
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country?: string | null | undefined;
+  /** of e-mails to the affiliate; without it, that of the account */
+  readonly language?: NoticeLanguage | null | undefined;
+  /** whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each */
+  readonly is_notified?: boolean | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | undefined;
 }
@@ -6146,6 +6249,25 @@ export interface ListDestinationCorrectionsQuery extends PageQuery {
   readonly affiliate_id?: number | undefined;
 }
 
+export interface ListAffiliateNoticesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'created_at' | '-created_at' | undefined;
+  readonly kind?: 'paid' | 'returned' | undefined;
+  readonly status?: 'waiting' | 'sent' | 'failed' | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
+}
+
+export interface PreviewAffiliateNoticeQuery {
+  /**
+   * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
+   * returned
+   */
+  readonly kind: AffiliateNoticeKind;
+  /** default: that of the account */
+  readonly language?: NoticeLanguage | undefined;
+}
+
 export interface ListAffiliateTaxProfilesQuery extends PageQuery {
   /** a field; a leading - means descending; default `affiliate_id` */
   readonly sort?:
@@ -7125,8 +7247,8 @@ export interface Operations {
   /**
    * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: name_first,
    * name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout, legal_type,
-   * country; email is required. A column that is not there is left unchanged, an empty cell clears; a PayPal
-   * address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
+   * country, language; email is required. A column that is not there is left unchanged, an empty cell clears; a
+   * PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
    * account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
    * tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
    * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on,
@@ -7248,6 +7370,16 @@ export interface Operations {
     readonly path: [correction_id: string];
     readonly header: 'Idempotency-Key';
     readonly result: DestinationCorrection;
+  };
+  /** List e-mails to affiliates. Those that wait, and those of the last week that were sent or failed. */
+  readonly listAffiliateNotices: {
+    readonly query?: ListAffiliateNoticesQuery;
+    readonly result: Page<AffiliateNotice>;
+  };
+  /** Preview an e-mail to affiliates. Shows the e-mail of a kind with example data. Sends nothing. */
+  readonly previewAffiliateNotice: {
+    readonly query: PreviewAffiliateNoticeQuery;
+    readonly result: AffiliateNoticePreview;
   };
   /**
    * List who affiliates are to a tax office. For example those whose form lapses at the end of this year.
@@ -8317,6 +8449,19 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v2/affiliates/destination-corrections/{correction_id}/dismiss',
     takes: [],
+    gives: 'record',
+  },
+  listAffiliateNotices: {
+    method: 'GET',
+    path: '/v2/affiliates/notices',
+    takes: ['query'],
+    gives: 'page',
+    order: '-created_at',
+  },
+  previewAffiliateNotice: {
+    method: 'GET',
+    path: '/v2/affiliates/notices/preview',
+    takes: ['query'],
     gives: 'record',
   },
   listAffiliateTaxProfiles: {

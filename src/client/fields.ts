@@ -126,6 +126,21 @@ export const AFFILIATE_FIELDS = {
     isNullable: true,
     column: 'country',
   },
+  language: {
+    label: 'Language',
+    type: 'word',
+    help: 'of e-mails to the affiliate; without it, that of the account',
+    option: '--language <code>',
+    choices: ['en', 'de', 'fr', 'es'],
+    isNullable: true,
+    column: 'language',
+  },
+  is_notified: {
+    label: 'E-mails about payments',
+    type: 'flag',
+    help: 'whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each',
+    option: '--notified',
+  },
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>' },
 } as const satisfies FormFields;
 

@@ -124,6 +124,10 @@ export function resourcesOf({ method, send }: Calls) {
       taxProfile: method('getAffiliateTaxProfile'),
       putTaxProfile: method('putAffiliateTaxProfile'),
       removeTaxProfile: method('deleteAffiliateTaxProfile'),
+      /** The e-mails that affiliates get: waiting, sent, failed. */
+      notices: method('listAffiliateNotices'),
+      /** An e-mail to affiliates with example data. */
+      previewNotice: method('previewAffiliateNotice'),
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },

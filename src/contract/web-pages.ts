@@ -73,6 +73,8 @@ export interface PageRoute {
   readonly isPublic?: boolean;
   /** It is shown also while the cell of the session cannot be reached, as to somebody who is not signed in. */
   readonly withoutCell?: boolean;
+  /** A form in any encoding is accepted, and not read. */
+  readonly ignoresBody?: boolean;
   /** It reads nothing from the database, so it does not count as a request without an identity. */
   readonly isStatic?: boolean;
   handle(input: PageInput): Promise<PageReply>;

@@ -50,6 +50,7 @@ export const CHORES = {
   'alert channels': 'other work',
   'old alerts': 'removes rows',
   'e-mail': 'other work',
+  'affiliate notices': 'other work',
   backups: 'other work',
   disk: 'other work',
   'addresses of cells': 'other work',

@@ -43,7 +43,8 @@ export const UNITS = {
   grant: { merchant: 100, platform: 10_000, isYearly: true },
   token: { merchant: 50_000, platform: 1e6, isYearly: true },
   portal: { merchant: 5000, platform: 500_000, isYearly: true },
-  notice: { merchant: 2000, platform: 200_000, isYearly: true },
+  // also one for each payment to an affiliate, where the account sends them
+  notice: { merchant: 100_000, platform: 1e6, isYearly: true },
   import: { merchant: 100, platform: 10_000, isYearly: true, table: 'imports' },
   'imported affiliate': { merchant: 10_000, platform: 100_000, isYearly: true },
   'payment file': { merchant: 100, platform: 24_000, isYearly: true },

@@ -84,7 +84,15 @@ export function addPages(app: FastifyInstance, answer: Answering): void {
       { parseAs: 'buffer', bodyLimit: FORM_LIMIT },
       (_request, body, done) => done(null, body),
     );
-    for (const route of ROUTES) addPage(pages, route, answer);
+    for (const route of ROUTES) if (!route.ignoresBody) addPage(pages, route, answer);
+    pages.register(async (others) => {
+      others.addContentTypeParser(
+        'multipart/form-data',
+        { parseAs: 'buffer', bodyLimit: FORM_LIMIT },
+        (_request, _body, done) => done(null, undefined),
+      );
+      for (const route of ROUTES) if (route.ignoresBody) addPage(others, route, answer);
+    });
   });
 }
 

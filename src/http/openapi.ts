@@ -182,6 +182,7 @@ const OF_AFFILIATES = new Set([
   'balances',
   'tax-profiles',
   'destination-corrections',
+  'notices',
 ]);
 
 function tagOf(route: Route): string {

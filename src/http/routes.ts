@@ -1,3 +1,4 @@
+import * as affiliateNotices from '../alerts/affiliates/routes.ts';
 import * as channels from '../alerts/channels/routes.ts';
 import * as alerts from '../alerts/settings/routes.ts';
 import * as catalogue from '../catalogue/routes.ts';
@@ -99,6 +100,8 @@ export const ROUTES: readonly Route[] = [
   destinations.accept,
   destinations.dismiss,
   destinations.remove,
+  affiliateNotices.list,
+  affiliateNotices.preview,
   taxProfiles.list,
   taxProfiles.get,
   taxProfiles.put,

@@ -24,7 +24,8 @@ export type IdPrefix =
   | 'inv'
   | 'itx'
   | 'alc'
-  | 'pfs';
+  | 'pfs'
+  | 'ntc';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;

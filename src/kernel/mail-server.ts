@@ -48,3 +48,9 @@ export function isSender(text: string): boolean {
   const [, name, address = ''] = /^([^<>"\\,;]*)<([^<>]*)>$/.exec(text) ?? [];
   return name === undefined ? isEmail(text) : isEmail(address) && nameProblem(name) === null;
 }
+
+/** The name and the address of a sender; an empty name if it has none. */
+export function senderOf(text: string): { readonly name: string; readonly address: string } {
+  const [, name = '', address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
+  return { name: name.trim(), address };
+}

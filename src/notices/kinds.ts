@@ -144,6 +144,14 @@ export const ALERTS = {
     line: ({ data: { forms = 0, ends } }) =>
       `The tax forms of ${many(forms, 'affiliate', 'affiliates')} are valid until ${ends}. Ask for new ones.`,
   },
+  affiliate_notice_failed: {
+    label: 'E-mail to an affiliate failed',
+    meaning: 'An e-mail to an affiliate was refused, or could not be sent for about a day.',
+    notifies: 'write',
+    path: () => '/affiliates',
+    line: ({ count }) =>
+      `${many(count, 'e-mail to an affiliate', 'e-mails to affiliates')} could not be sent. payhook affiliates notices list --status failed shows why.`,
+  },
   import_done: {
     label: 'Import done',
     meaning: 'A file with affiliates or commissions was imported.',

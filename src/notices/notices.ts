@@ -11,7 +11,7 @@ import { type AlertData, type AlertKind, type LetterKind, notifiedRoles } from '
 export const MAIL_CHORE = 'e-mail' as const;
 
 /** Whether a process that sends e-mail ran within the last day. */
-const isMailSent = sql`exists (select from server_settings
+export const isMailSent = sql`exists (select from server_settings
   where key = ${DONE + MAIL_CHORE} and value::timestamptz > now() - interval '1 day')`;
 
 /** An alert to record. */

@@ -5,6 +5,7 @@ import { DASHBOARD_ROUTES } from './dashboard.ts';
 import { createDemo, deleteDemo } from './demo.ts';
 import { submitJoin } from './invitation.ts';
 import { showPassword, submitPassword } from './links.ts';
+import { NOTICE_ROUTES } from './notices.ts';
 import { showProfile, submitOwnPassword } from './own-password.ts';
 import { PORTAL_ROUTES } from './portal.ts';
 import { REFERENCE_ROUTES } from './reference/routes.ts';
@@ -38,4 +39,5 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...REFERENCE_ROUTES,
   ...DASHBOARD_ROUTES,
   ...PORTAL_ROUTES,
+  ...NOTICE_ROUTES,
 ];

@@ -106,8 +106,25 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
     if (name === 'old') await client.delete(`/v2/api-keys/${made.body.id}`);
   }
   await fillLog(client, endpoints);
+  await fillNotices(client, first, people);
   await fillAccess(client);
   return { payout_id: first.id, affiliate_id: String(people[0]), id: endpoints.all };
+}
+
+/** Notices to affiliates: waiting, sent and failed. The server under test sends no e-mail, so none would be written. */
+async function fillNotices(client: Api, payout: Json, [one = 0, other = 0]: number[]): Promise<void> {
+  const account = (await client.get('/v2/account')).body.id.replace('acc_', '');
+  for (const [affiliate, kind, sent, failed] of [
+    [one, 'paid', 'now_ms()', 'null'],
+    [one, 'returned', 'null', 'null'],
+    [other, 'paid', 'null', 'now_ms()'],
+    [other, 'returned', 'now_ms()', 'null'],
+  ])
+    await world.query(
+      `insert into notices (account_id, kind, subject, data, is_alone, affiliate_id, due_at, sent_at, failed_at)
+       select $1::uuid, $2, $3, '{}', true, $4::int8, now_ms() + interval '1 hour', ${sent}, ${failed}`,
+      [account, kind, payout.id, affiliate],
+    );
 }
 
 /** Issues invoices for a payout's payments to two affiliates who agreed to it. */

@@ -100,6 +100,7 @@ describe('the account', () => {
       destination_wait_hours: 0,
       payout_form: 'none',
       state_thresholds: {},
+      affiliate_notices: null,
       debtor: null,
       originator: null,
       tax_profile: null,

@@ -127,6 +127,10 @@ async function fill(api: Api, name: string): Promise<void> {
     `insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code, received_on, due_on)
      select account_id, id, affiliate_id, new_id(), 'C01', now(), now() from affiliate_destinations where affiliate_id = ${ada} limit 1`,
   );
+  await world.query(
+    `insert into notices (account_id, kind, data, is_alone, affiliate_id, due_at, failed_at)
+     select account_id, 'paid', '{}', true, id, now_ms(), now_ms() from affiliates where id = ${ada}`,
+  );
   await makeGrant(world, api);
   await noteSecondPerson(payout.id);
 }

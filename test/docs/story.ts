@@ -134,6 +134,12 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
   await show('getAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
   await show('listAffiliateTaxProfiles', { query: { form_status: 'valid' } });
   await show('deleteAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
+  // as if a payout had paid while the server sent e-mail
+  await world.query(`insert into notices (account_id, kind, subject, data, is_alone, affiliate_id, due_at, tries, sent_at)
+    select account_id, 'paid', 'po_0192f8e5c7a77b3e9d0192f8e5c7a7b3', '{}', true, id, now_ms(), 1, now_ms()
+    from affiliates where email = 'ada@example.com'`);
+  await show('listAffiliateNotices', { query: { status: 'sent' } });
+  await show('previewAffiliateNotice', { query: { kind: 'paid', language: 'de' } });
   await show('importAffiliates', {
     query: { dry_run: false },
     body:

@@ -3,6 +3,7 @@ import { choresOf } from '../../src/app/chores.ts';
 import { CHORES, type ChoreName } from '../../src/db/chores.ts';
 import { KEEPING_SETTINGS, TABLES } from '../../src/db/tables.ts';
 import { readConfig } from '../../src/kernel/config.ts';
+import type { Threads } from '../../src/threads/pool.ts';
 import { LARGE } from '../support/migration-locks.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -28,6 +29,7 @@ test('the list of chores has every chore that a server can run', () => {
   const { config, db } = world.platform;
   const settings = {
     ...world.platform,
+    threads: {} as Threads,
     embedded: {} as typeof world.platform.embedded,
     config: {
       ...config,

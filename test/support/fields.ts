@@ -99,8 +99,8 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     change: 'PATCH /v2/affiliates/{affiliate_id}',
     put: 'PUT /v2/affiliates/by-external-id/{external_id}',
     exported: 'affiliates',
-    // a file has no column with a sum per currency, nor one with keys
-    file: { kind: 'affiliates', without: ['minimum_payout', 'metadata'] },
+    // a file has no column with a sum per currency, nor one with keys, and does not decide who gets e-mails
+    file: { kind: 'affiliates', without: ['minimum_payout', 'is_notified', 'metadata'] },
     keptByErasure: ['minimum_payout'],
     command: { words: ['affiliates', 'create'], without: [] },
     // "Pause payouts" says what it means for what is owed

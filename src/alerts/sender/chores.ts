@@ -5,9 +5,11 @@ import type { Database } from '../../db/database.ts';
 import { LOCKS, tryLock } from '../../db/locks.ts';
 import type { Config } from '../../kernel/config.ts';
 import type { Vault } from '../../kernel/vault.ts';
+import { unlinked } from '../../notices/mail.ts';
 import { dropEndedLetters, MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
+import { type PapersOf, sendToAffiliates } from './affiliates.ts';
 import { claimMessages, type Message, noteSent, noteUnsent } from './claim.ts';
-import { composeMail, unlinked } from './compose.ts';
+import { composeMail } from './compose.ts';
 import { deleteOldNotices, notifyOfCertificates, notifyOfEndpoints, notifyOfPayouts } from './detect.ts';
 import { createMailer, type Mailer, type Unsent } from './mail.ts';
 import { createPoster, postMessage } from './post.ts';
@@ -22,12 +24,15 @@ interface Options {
   readonly vault: Vault;
   /** The public address of the dashboard. */
   readonly base: string;
+  /** Makes what is attached to notices; null = this process sends none to affiliates. */
+  readonly papers: PapersOf | null;
 }
 
-/** The chores of alerts. E-mail and channels are sent independently. */
+/** The chores of alerts. E-mail, channels and notices to affiliates are sent independently. */
 export function alertChores(options: Options): Chore[] {
   const { server, from } = options.config.mail;
   const mailer = server && from && createMailer(server, from);
+  const { papers } = options;
   return [
     { name: 'endpoint alerts', everyMs: 30 * SECOND_MS, slice: notifyOfEndpoints },
     { name: 'certificate alerts', everyMs: 10 * MINUTE_MS, slice: notifyOfCertificates },
@@ -35,6 +40,15 @@ export function alertChores(options: Options): Chore[] {
     { name: 'alert channels', everyMs: 5 * SECOND_MS, run: () => sendToChannels(options) },
     { name: 'old alerts', everyMs: 60 * MINUTE_MS, forget: deleteOldNotices },
     ...(mailer ? [{ name: MAIL_CHORE, everyMs: 2 * SECOND_MS, run: () => sendByMail(options, mailer) }] : []),
+    ...(mailer && papers
+      ? [
+          {
+            name: 'affiliate notices',
+            everyMs: 5 * SECOND_MS,
+            run: () => sendToAffiliates({ ...options, papers }, mailer),
+          } as const,
+        ]
+      : []),
   ];
 }
 
@@ -60,7 +74,7 @@ async function sendAll(
           error: error.message,
           isFinal: false,
         }));
-        await db.transaction((tx) =>
+        await db.transaction<unknown>((tx) =>
           unsent === null ? noteSent(tx, message.lease) : noteUnsent(tx, message.lease, unsent),
         );
         if (unsent !== null) log.warn({ way, reason: unsent.error }, 'an alert could not be sent');

@@ -29,19 +29,19 @@ export interface Message {
   readonly link: Buffer | null;
 }
 
-/** Concurrent messages for each of the two ways. */
-const AT_ONCE = 10;
+/** Concurrent messages for each way. */
+export const AT_ONCE = 10;
 /** Messages to a recipient within an hour. Later notices wait and go into one message. */
 export const MOST_AN_HOUR = 6;
 /** Longer than the time limit of a message. */
-const LEASE = sql`interval '2 minutes'`;
+export const LEASE = sql`interval '2 minutes'`;
 /** The pause after each try, in seconds: about a day in total. */
 const PAUSES = [60, 300, 900, 3600, 7200, 14_400, 28_800, 28_800];
 
-const isOpen = sql`n.sent_at is null and n.failed_at is null`;
+export const isOpen = sql`n.sent_at is null and n.failed_at is null`;
 // a time too far in the future was written before the clock was set back
-const isFree = sql`(n.leased_until is null or n.leased_until not between now() and now() + ${LEASE})`;
-const isDue = sql`n.due_at not between now() and now() + interval '1 day'`;
+export const isFree = sql`(n.leased_until is null or n.leased_until not between now() and now() + ${LEASE})`;
+export const isDue = sql`n.due_at not between now() and now() + interval '1 day'`;
 
 interface ClaimedRow {
   lease: string;
@@ -72,7 +72,7 @@ export async function claimMessages(tx: Tx, way: 'mail' | 'channels'): Promise<M
           select account_id, recipient, alone, gen_random_uuid() as lease
           from (select n.account_id, n.recipient, n.tries, n.due_at, ${isDue} as is_due,
                        case when n.is_alone then n.id end as alone
-                from notices n where ${isOpen} and ${isFree} and (n.user_id is not null) = ${way === 'mail'}) waiting
+                from notices n where ${isOpen} and ${isFree} and ${way === 'mail' ? sql`n.user_id is not null` : sql`n.channel_id is not null`}) waiting
           group by account_id, recipient, alone
           having bool_or(is_due) and bool_and(is_due or tries = 0)
             and (alone is not null or ${MOST_AN_HOUR}::int > (
@@ -138,21 +138,23 @@ export async function noteSent(tx: Tx, lease: string): Promise<void> {
 
 /**
  * Records that a message was not sent. It is retried after a pause, for about a day, unless the error is `final`. A
- * secret link is dropped together with its notice.
+ * secret link is dropped together with its notice. Returns whether the message was given up.
  */
 export async function noteUnsent(
   tx: Tx,
   lease: string,
   { error, isFinal }: { error: string; isFinal: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const isOver = sql`(${isFinal}::boolean or tries > ${PAUSES.length}::int)`;
-  await rows(
+  const noted = await rows<{ is_over: boolean }>(
     tx,
     sql`update notices
         set lease = null, leased_until = null, error = ${error}, failed_at = case when ${isOver} then at.now end,
             link = case when ${isOver} then null else link end,
             due_at = add_span(at.now, coalesce((${PAUSES}::int[])[tries], 0) * interval '1 second')
         from (select now_ms() as now) at
-        where lease = ${lease}`,
+        where lease = ${lease}
+        returning failed_at is not null as is_over`,
   );
+  return noted.some((row) => row.is_over);
 }

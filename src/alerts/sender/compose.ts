@@ -1,6 +1,5 @@
-import { escapeHtml, escapeValue } from '../../kernel/html.ts';
-import { visible } from '../../kernel/names.ts';
 import { type AlertKind, type LetterKind, textsOf } from '../../notices/kinds.ts';
+import { bodyOf, type Mail, oneLine, type Paragraph, unlinked } from '../../notices/mail.ts';
 import type { Message, NoticeGroup } from './claim.ts';
 
 /** A line of a message, with the screen it refers to. */
@@ -29,15 +28,6 @@ const isAlert = (group: NoticeGroup): group is NoticeGroup & { kind: AlertKind }
 const isLetter = (kind: NoticeGroup['kind']): kind is LetterKind =>
   kind === 'test' || kind === 'invitation' || kind === 'password_link';
 
-/** Text on one line without invisible characters, safe for a header. */
-const oneLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ')).trim();
-
-/**
- * Keeps mail programs from turning a name into a link, by inserting word joiners (U+2060) into anything that looks like
- * an address. Names from before the rule against web addresses may contain one.
- */
-export const unlinked = (name: string) => oneLine(name).replaceAll(/[.:/@](?=\S)/g, '$&\u2060');
-
 /** The title and lines of an alert message. `base` is the public address of the dashboard. */
 export function composeAlerts({ accountName, groups }: Message, base: string): Composed {
   const alerts = groups.filter(isAlert);
@@ -57,20 +47,6 @@ export function composeAlerts({ accountName, groups }: Message, base: string): C
     })),
     more: Math.max(0, alerts.length - MOST_LINES),
   };
-}
-
-/** An e-mail, without its sender. */
-export interface Mail {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-  /** Where the reader chooses their alerts; null = this message cannot be turned off. */
-  readonly settings: string | null;
-}
-
-interface Paragraph {
-  readonly text: string;
-  readonly url?: string;
 }
 
 /** An e-mail to a user: alerts, a test, or a message with this link. */
@@ -121,16 +97,7 @@ function mail(
     ...paragraphs,
     ...(settings === null ? [] : [{ text: 'Choose your alerts:', url: settings }]),
   ];
-  const html = all.map(({ text, url }) => {
-    const anchor = url === undefined ? '' : `<br><a href="${escapeValue(url)}">${escapeHtml(url)}</a>`;
-    return `<p>${escapeHtml(text)}${anchor}</p>`;
-  });
-  return {
-    subject,
-    text: `${all.map(({ text, url }) => (url === undefined ? text : `${text}\n${url}`)).join('\n\n')}\n`,
-    html: `<!doctype html><html lang="en"><body>${html.join('\n')}</body></html>`,
-    settings,
-  };
+  return { subject, ...bodyOf(all, 'en'), settings };
 }
 
 /** The body of a Slack message: the escapes are those of "Formatting text for app surfaces". */

@@ -132,8 +132,8 @@ export async function notifyOfPayouts(tx: Tx): Promise<number> {
 }
 
 /**
- * Deletes notices a week after they were sent or failed, and those that no process could send for a day. Returns their
- * number.
+ * Deletes notices a week after they were sent or failed, and those that no process could send for a day, to affiliates for a week.
+ * Returns their number.
  */
 export async function deleteOldNotices(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
@@ -141,7 +141,8 @@ export async function deleteOldNotices(tx: Tx, at: string): Promise<number> {
     sql`delete from notices where (account_id, id) in (
           select account_id, id from notices
           where coalesce(sent_at, failed_at) < ${at}::timestamptz - interval '7 days'
-             or (tries = 0 and sent_at is null and id_time(id) < ${at}::timestamptz - interval '1 day')
+             or (tries = 0 and sent_at is null and id_time(id) < ${at}::timestamptz
+                   - case when affiliate_id is null then interval '1 day' else interval '7 days' end)
           limit ${SLICE_ROWS}::int)
         returning 1`,
   );

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer';
-import type { MailServer } from '../../kernel/mail-server.ts';
-import type { Mail } from './compose.ts';
+import { type MailServer, senderOf } from '../../kernel/mail-server.ts';
+import type { Mail } from '../../notices/mail.ts';
 
 /** The result of sending a message; null = accepted. */
 export type Unsent = { readonly error: string; readonly isFinal: boolean } | null;
@@ -40,10 +40,12 @@ export function createMailer(
     });
   }
   return {
-    async send({ email, name }, { subject, text, html, settings }, id) {
+    async send({ email, name }, { subject, text, html, ...mail }, id) {
       transport ??= await open();
+      const { settings, isOneClick, fromName, replyTo, files = [] } = mail;
       const sent = transport.sendMail({
-        from,
+        from: fromName === undefined ? from : { name: fromName, address: senderOf(from).address },
+        ...(replyTo ? { replyTo: { name: '', address: replyTo } } : {}),
         // passed as parts, not as one string to parse: a name cannot add an address
         to: { address: email, name },
         subject,
@@ -53,7 +55,13 @@ export function createMailer(
         headers: {
           'auto-submitted': 'auto-generated',
           ...(settings === null ? {} : { 'list-unsubscribe': `<${settings}>` }),
+          ...(isOneClick ? { 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' } : {}),
         },
+        attachments: files.map(({ name: filename, type, content }) => ({
+          filename,
+          contentType: type,
+          content,
+        })),
       });
       try {
         await withinLimit(sent);

@@ -22,6 +22,7 @@ import { addCorrections } from './corrections.ts';
 import { addDestination } from './destination.ts';
 import { addErase } from './erase.ts';
 import { addForms } from './forms.ts';
+import { addNotices } from './notices.ts';
 import { addStatement } from './statement.ts';
 import { addTaxProfile } from './tax.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
@@ -41,7 +42,7 @@ const { external_id: _, ...named } = AFFILIATE_FIELDS;
 /** The fields of an affiliate that is addressed by its external_id. */
 const NAMED_FIELDS = named;
 
-/** `payhook affiliates import|list|show|create|change|put|destination|corrections|tax|forms|adjust|statement|erase`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|corrections|tax|forms|notices|adjust|statement|erase`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -62,6 +63,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addCorrections(affiliates, cli);
   addTaxProfile(affiliates, cli);
   addForms(affiliates, cli);
+  addNotices(affiliates, cli);
   addAdjust(affiliates, cli);
   addStatement(affiliates, cli);
   addErase(affiliates, cli);

@@ -30,6 +30,7 @@ interface Settings {
   readonly originator?: string;
   readonly taxProfile?: string;
   readonly invoicing?: string;
+  readonly affiliateNotices?: string;
 }
 
 const HELP = `
@@ -46,6 +47,8 @@ and while it is on, a key cannot invite users, raise roles or create password li
 reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally "vat_id", "tax_number", and in the address "line2",
 "postal_code", "region". --invoicing is how self-billed invoices are numbered and taxed: {"rules": [{"country", "legal_type",
 "has_vat_id", "category", "rate", "exemption"}]} and "prefix", if numbers do not begin with SB-.
+--affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned"]} and optionally "language" (en, de, fr,
+es) and "reply_to".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -58,6 +61,7 @@ Examples:
   $ payhook account change --approval second_person
   $ payhook account change --destination-wait 48
   $ payhook account change --payout-form at_threshold --state-thresholds '{"CA": 60000}'
+  $ payhook account change --affiliate-notices '{"kinds": ["paid", "returned"], "reply_to": "pay@shop.example"}'
 `;
 
 /** `payhook account show|change`. */
@@ -115,6 +119,10 @@ export function addAccount(group: Command, cli: Cli): void {
       '--invoicing <json>',
       'the numbering and tax rules of invoices, as a JSON object; none removes them',
     )
+    .option(
+      '--affiliate-notices <json>',
+      'the e-mails that affiliates get, as a JSON object; none = no e-mails',
+    )
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -158,6 +166,10 @@ function readSettings(settings: Settings): ChangeAccountBody {
     originator: readObject<Given<'originator'>>('--originator', originator),
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
     invoicing: readObject<Given<'invoicing'>>('--invoicing', invoicing),
+    affiliate_notices: readObject<Given<'affiliate_notices'>>(
+      '--affiliate-notices',
+      settings.affiliateNotices,
+    ),
   };
 }
 
@@ -225,6 +237,7 @@ function describe(account: Account, { paint }: Terminal): string {
         ? 'none'
         : `${account.invoicing.prefix}…, ${count(account.invoicing.rules.length, 'tax rule')}`,
     ],
+    ['E-mails to affiliates', account.affiliate_notices?.kinds.join(', ') ?? 'none'],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

@@ -119,6 +119,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   originator: 'The bank account that payouts are paid from (ACH); null if unknown.',
   tax_profile: 'The tax details of the account; null if unknown.',
   invoicing: 'How self-billing invoices are written; null if the account writes none.',
+  affiliate_notices: 'The e-mails that affiliates get; null if the account sends none.',
   rules: 'The rate for each kind of seller, the first match applies.',
   legal_name: 'The name in the register or the passport.',
   tax_number: 'The tax number; null if unknown.',

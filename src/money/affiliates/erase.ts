@@ -9,6 +9,7 @@ import { ERASED_NAME } from '../../erasure/person.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
+import { deleteNotices } from '../../notices/affiliates.ts';
 import { publish } from '../../outbox/queue.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { AFFILIATE_FIELDS, placeholderOf } from './fields.ts';
@@ -169,6 +170,7 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
         from (select now() as now) at
         where account_id = ${account} and affiliate_id = ${id}`,
   );
+  await deleteNotices(tx, account, id);
   await rows(tx, sql`delete from payee_verifications where account_id = ${account} and affiliate_id = ${id}`);
   await rows(
     tx,

@@ -3,6 +3,7 @@ import { type Fields, type ImportRule, type WritableField, words } from '../../c
 import { email, metadata, minimums, nullable, text, timestamp } from '../../contract/schemas.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
+import { noticeLanguage } from '../../notices/affiliate-schemas.ts';
 import { knownAmounts } from '../../people/accounts/service.ts';
 import { PAYOUT_METHODS } from '../../terms/payments.ts';
 
@@ -29,6 +30,7 @@ interface AffiliateField extends WritableField {
 export const LEGAL_TYPES = ['person', 'business'] as const;
 const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 const legalType = nullable(Type.Enum([...LEGAL_TYPES], { title: 'LegalType' }));
+const language = nullable(noticeLanguage);
 const affiliateStatus = Type.Enum(['active', 'inactive'], { title: 'AffiliateStatus' });
 
 const emailRule = (value: string) => (isEmail(value) ? null : `must be ${EMAIL_RULE}`);
@@ -262,6 +264,39 @@ export const AFFILIATE_FIELDS = {
     affectsPayouts: false,
     import: { synonyms: words('country countrycode land pays pais paese kraj') },
     erasure: { to: null },
+  },
+  language: {
+    schema: language,
+    input: language,
+    type: 'word',
+    label: 'Language',
+    help: 'of e-mails to the affiliate; without it, that of the account',
+    example: 'de',
+    option: '--language <code>',
+    affectsPayouts: false,
+    import: {
+      synonyms: words('language locale lang sprache langue idioma lingua taal jezyk'),
+      words: {
+        en: words('en english englisch anglais ingles enus engb'),
+        de: words('de german deutsch allemand aleman dede deat dech'),
+        fr: words('fr french franzosisch francais frances frfr frbe frch frca'),
+        es: words('es spanish spanisch espagnol espanol eses esmx'),
+      },
+    },
+    erasure: { to: null },
+  },
+  is_notified: {
+    schema: Type.Boolean(),
+    input: Type.Boolean(),
+    type: 'flag',
+    default: true,
+    label: 'E-mails about payments',
+    help: 'whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link in each',
+    example: false,
+    option: '--notified',
+    affectsPayouts: false,
+    import: null,
+    erasure: { to: false },
   },
   metadata: {
     schema: metadata,

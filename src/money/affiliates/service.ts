@@ -134,6 +134,13 @@ export async function changeAffiliate(
   return changeById(tx, account, id, input);
 }
 
+/** Ends the notices to an affiliate, who asked for it by a signed link; whether there is such an affiliate. */
+export async function endNotices(tx: Tx, account: AccountId, id: number): Promise<boolean> {
+  if ((await readAffiliateRow(tx, account, id)) === null) return false;
+  await changeById(tx, account, id, { is_notified: false });
+  return true;
+}
+
 async function changeById(
   tx: Tx,
   account: AccountId,

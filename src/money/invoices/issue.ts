@@ -3,6 +3,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
+import { hurryPaidNotices } from '../../notices/affiliates.ts';
 import type { Account } from '../../people/accounts/record.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { lockPayoutToChange } from '../payouts/service.ts';
@@ -64,6 +65,7 @@ export async function issueInvoices(
   const taxIds = ready.flatMap(({ newTaxId }) => newTaxId ?? []);
   await keepTaxIds(tx, { account, vault }, taxIds);
   await issueAll(tx, { account, payout: payout.id, prefix: invoicing.prefix }, ready);
+  if (!hasMore) await hurryPaidNotices(tx, account, payout.id);
   return {
     object: 'issued_invoices',
     issued: ready.length,

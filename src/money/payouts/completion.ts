@@ -15,6 +15,7 @@ import { zoneOf } from '../../people/accounts/service.ts';
 import { refreshTotals } from '../ledger/payout-totals.ts';
 import { readSummary } from '../ledger/payouts.ts';
 import { refuseUnapproved } from './approval.ts';
+import { notifyOfPayments } from './payment-notices.ts';
 import type { CommissionEntry, CompletedPayout } from './record.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
@@ -57,6 +58,7 @@ export async function completePayout(
   await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });
   await refreshTotals(tx, account, payout.id);
   await publish(tx, { account, type: 'payout.paid', data: await readSummary(tx, account, payout.id) });
+  await notifyOfPayments(tx, account, payout.id);
   const carried = await carriedImport(tx, account, payout.id);
   if (carried !== null) await publish(tx, { account, type: 'commissions.imported', data: carried });
   const record = await getPayout(tx, account, id);

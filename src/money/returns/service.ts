@@ -20,6 +20,7 @@ import {
   lockLines,
   lockReturn,
   markUndone,
+  notifyOfReturn,
   type PaidLine,
   readLine,
   returnsNamed,
@@ -44,7 +45,7 @@ export async function returnMoney(
   if (currency === null && input.currency !== undefined) {
     throw fail('invalid_body', `currency must be an ISO 4217 currency code, not ${input.currency}`);
   }
-  const { id: payout } = await lockPayoutToChange(tx, account, payoutId);
+  const { id: payout, number, now } = await lockPayoutToChange(tx, account, payoutId);
   const affiliate = numberIdOf(affiliateId);
   if (affiliate === null) throw noLine();
   const of = { account, payout, affiliate };
@@ -64,8 +65,12 @@ export async function returnMoney(
   }
   await correctInvoices(tx, account, payout, affiliate);
   await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
+  await notifyOfReturn(tx, of, { payout: Number(number), at: now, amounts: amountsOf(parts), reason });
   return readLine(tx, of);
 }
+
+const amountsOf = (parts: readonly { currency: string; amount: bigint }[]) =>
+  parts.map(({ currency, amount }) => ({ currency, amount: Number(amount) }));
 
 /** A request with an external_id. */
 interface Named {

@@ -9,8 +9,10 @@ import {
 } from '../../contract/lists.ts';
 import { oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
-import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
+import { type AccountId, type CommissionId, idOf, type PayoutId, type ReturnId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { NoticeFacts } from '../../notices/affiliate-kinds.ts';
+import { notifyAffiliates } from '../../notices/affiliates.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { NOTED, notePaid } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
@@ -126,6 +128,21 @@ export function returnsNamed(
     tx,
     sql`select payout_id as payout, affiliate_id as affiliate, currency, amount, reason, reference from payout_returns
         where account_id = ${account} and external_id = ${externalId}`,
+  );
+}
+
+/** Notifies the affiliate of a return. */
+export async function notifyOfReturn(
+  tx: Tx,
+  { account, payout, affiliate }: LinesOf,
+  facts: NoticeFacts,
+): Promise<void> {
+  await notifyAffiliates(
+    tx,
+    account,
+    'returned',
+    sql`select ${affiliate}::int8 as affiliate_id, ${idOf('po', payout)}::text as subject,
+               ${JSON.stringify(facts)}::json as data`,
   );
 }
 

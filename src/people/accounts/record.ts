@@ -12,6 +12,7 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { affiliateNotices, affiliateNoticesInput } from './affiliate-notices.ts';
 import { invoicing, invoicingInput } from './invoicing.ts';
 import { MASKED, originator, originatorInput, type StoredOriginator } from './originator.ts';
 
@@ -175,6 +176,7 @@ export const account = strict(
     originator: nullable(originator),
     tax_profile: nullable(taxProfile),
     invoicing: nullable(invoicing),
+    affiliate_notices: nullable(affiliateNotices),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -204,6 +206,7 @@ export const record = columnsOf(account, {
     then jsonb_build_object('person_entry_description', a.originator -> 'entry_description') || a.originator end`,
   tax_profile: 'a.tax_profile',
   invoicing: 'a.invoicing',
+  affiliate_notices: 'a.affiliate_notices',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -227,5 +230,6 @@ export const accountChange = strict({
   originator: Type.Optional(nullable(originatorInput)),
   tax_profile: Type.Optional(nullable(taxProfileInput)),
   invoicing: Type.Optional(nullable(invoicingInput)),
+  affiliate_notices: Type.Optional(nullable(affiliateNoticesInput)),
 });
 export type AccountChange = Static<typeof accountChange>;

@@ -12,6 +12,7 @@ import { isZone, UTC } from '../../kernel/zones.ts';
 import { masked } from '../../terms/tax-ids.ts';
 import { US_STATES } from '../../terms/us-thresholds.ts';
 import { createKey } from '../keys/service.ts';
+import { affiliateNoticesFrom } from './affiliate-notices.ts';
 import { debtorFrom } from './debtor.ts';
 import { invoicingFrom } from './invoicing.ts';
 import { originatorFrom } from './originator.ts';
@@ -136,6 +137,9 @@ export async function changeAccount(
       ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
       ...(input.originator ? { originator: originatorFrom(input.originator) } : {}),
       ...(input.invoicing ? { invoicing: invoicingFrom(input.invoicing) } : {}),
+      ...(input.affiliate_notices
+        ? { affiliate_notices: affiliateNoticesFrom(input.affiliate_notices) }
+        : {}),
       ...(input.tax_profile ? { tax_profile: accountTaxProfileFrom(input.tax_profile) } : {}),
     },
     [
@@ -156,6 +160,7 @@ export async function changeAccount(
       'originator',
       'tax_profile',
       'invoicing',
+      'affiliate_notices',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);

@@ -30,21 +30,34 @@ export interface Layout {
   readonly title: string;
   /** The content of `main`, usually one `card`. */
   readonly body: string;
+  /** Of the page; default: en. */
+  readonly language?: string;
 }
 
 /** A page: the HTML document around its content. */
-export function layout({ title, body }: Layout): string {
+export function layout({ title, body, language }: Layout): string {
   return htmlDocument({
     title,
+    language,
     style: STYLE,
     body: `<header><a class="brand" href="/">${LOGO}Payhook</a></header><main>${body}</main>`,
   });
 }
 
 /** A whole HTML document. `title` is plain text, `style` a stylesheet, `body` HTML. */
-export function htmlDocument({ title, style, body }: { title: string; style: string; body: string }): string {
+export function htmlDocument({
+  title,
+  style,
+  body,
+  language = 'en',
+}: {
+  title: string;
+  style: string;
+  body: string;
+  language?: string | undefined;
+}): string {
   return (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+    `<!doctype html><html lang="${language}"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">' +
     '<meta name="color-scheme" content="light dark">' +
     `<title>${escapeHtml(title)} · Payhook</title><link rel="icon" href="${ICON}"><style>${style}</style></head>` +

@@ -912,15 +912,15 @@ class AsyncAffiliates:
     ) -> types.AffiliateImport:
         """Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns:
         name_first, name_last, email, external_id, slug, status, payout_method, paypal_email,
-        is_ready_for_payout, legal_type, country; email is required. A column that is not there is left
-        unchanged, an empty cell clears; a PayPal address without a method sets `payout_method` to
-        `paypal`. Where they are paid: destination_type, account_holder, iban, bic, routing_number,
-        account_number, account_type. Their tax profile: legal_name, tax_country, address_line1,
-        address_line2, address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form,
-        tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
-        self_billing_document. A line without any cell of these leaves them. One transaction: a bad line
-        stops the import with nothing written, unless `partial`; `dry_run` reports and writes nothing.
-        Files of another shape go to `/v2/imports`.
+        is_ready_for_payout, legal_type, country, language; email is required. A column that is not
+        there is left unchanged, an empty cell clears; a PayPal address without a method sets
+        `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban, bic,
+        routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
+        address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
+        tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on,
+        self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One
+        transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
+        reports and writes nothing. Files of another shape go to `/v2/imports`.
         """
         return await self._calls.record(
             "POST",
@@ -1113,6 +1113,44 @@ class AsyncAffiliates:
         return await self._calls.record(
             "POST",
             ("/v2/affiliates/destination-corrections/{correction_id}/dismiss", correction_id),
+            **options,
+        )
+
+    def notices(
+        self,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["created_at", "-created_at"] | None = None,
+        kind: Literal["paid", "returned"] | None = None,
+        status: Literal["waiting", "sent", "failed"] | None = None,
+        affiliate_id: int | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncListing[types.AffiliateNotice]:
+        """List e-mails to affiliates. Those that wait, and those of the last week that were sent or
+        failed.
+        """
+        return self._calls.listing(
+            "GET",
+            ("/v2/affiliates/notices",),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "kind": kind, "status": status, "affiliate_id": affiliate_id},
+            order="-created_at",
+            **options,
+        )
+
+    async def preview_notice(
+        self,
+        *,
+        kind: types.AffiliateNoticeKind,
+        language: types.NoticeLanguage | None = None,
+        **options: Unpack[CallOptions],
+    ) -> types.AffiliateNoticePreview:
+        """Preview an e-mail to affiliates. Shows the e-mail of a kind with example data. Sends nothing."""
+        return await self._calls.record(
+            "GET",
+            ("/v2/affiliates/notices/preview",),
+            query={"kind": kind, "language": language},
             **options,
         )
 

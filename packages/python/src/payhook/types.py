@@ -61,6 +61,8 @@ class Account(TypedDict):
     """The tax details of the account; null if unknown."""
     invoicing: Invoicing | None
     """How self-billing invoices are written; null if the account writes none."""
+    affiliate_notices: AffiliateNotices | None
+    """The e-mails that affiliates get; null if the account sends none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -133,6 +135,12 @@ class Affiliate(TypedDict):
     """What the affiliate is by law, if known."""
     country: str | None
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    language: NoticeLanguage | None
+    """Of e-mails to the affiliate; without it, that of the account."""
+    is_notified: bool
+    """Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link
+    in each.
+    """
     metadata: dict[str, str]
     """Your own keys and texts."""
     created_at: str
@@ -294,6 +302,71 @@ class AffiliateInSeveralFiles(TypedDict):
     """Oldest first."""
 
 
+class AffiliateNotice(TypedDict):
+    id: str
+    """The id of the record."""
+    object: Literal["affiliate_notice"]
+    """The type of the record."""
+    kind: AffiliateNoticeKind
+    """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
+    booked as returned.
+    """
+    affiliate_id: int
+    """The affiliate."""
+    payout_id: str | None
+    """The payout it is about."""
+    status: AffiliateNoticeStatus
+    """sent: the SMTP server accepted it; failed: it was given up after about a day, or refused for good."""
+    tries: int
+    """How often it was tried."""
+    error: str | None
+    """Why the last try failed."""
+    created_at: str
+    """When it was created."""
+    sent_at: str | None
+    """When the SMTP server accepted it."""
+
+
+AffiliateNoticeKind = Literal["paid", "returned"]
+
+class AffiliateNoticePreview(TypedDict):
+    object: Literal["affiliate_notice_preview"]
+    """The type of the record."""
+    kind: AffiliateNoticeKind
+    """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
+    booked as returned.
+    """
+    language: NoticeLanguage
+    """Of the text."""
+    is_on: bool
+    """Whether the account sends this kind."""
+    is_email_sent: bool
+    """Whether the server sends e-mail."""
+    from_name: str
+    """The name of the sender."""
+    reply_to: str | None
+    """Where answers go; null = to the sender."""
+    subject: str
+    """Of the e-mail."""
+    text: str
+    """The body as plain text."""
+    html: str
+    """The body as HTML."""
+
+
+AffiliateNoticeStatus = Literal["waiting", "sent", "failed"]
+
+class AffiliateNotices(TypedDict):
+    """e-mails to affiliates; null = none are sent."""
+
+    kinds: list[AffiliateNoticeKind]
+    """What is sent."""
+    language: NoticeLanguage
+    """For affiliates without a `language`; default en."""
+    reply_to: str | None
+    """Where answers go; null = to the sender."""
+
+
 AffiliateStatement = TypedDict(
     "AffiliateStatement",
     {
@@ -385,6 +458,12 @@ class AffiliateWithBalance(TypedDict):
     """What the affiliate is by law, if known."""
     country: str | None
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    language: NoticeLanguage | None
+    """Of e-mails to the affiliate; without it, that of the account."""
+    is_notified: bool
+    """Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link
+    in each.
+    """
     metadata: dict[str, str]
     """Your own keys and texts."""
     created_at: str
@@ -434,7 +513,7 @@ class AlertChannel(TypedDict):
 
 AlertFormat = Literal["webhook", "slack"]
 
-AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
+AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "affiliate_notice_failed", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
 
 class AlertSettingsAlertsItem(TypedDict):
     kind: AlertKind
@@ -707,6 +786,15 @@ class ChangeAccountBodyInvoicing(TypedDict):
     """The rate for each kind of seller, the first match applies."""
 
 
+class ChangeAccountBodyAffiliateNotices(TypedDict):
+    kinds: list[AffiliateNoticeKind]
+    """What is sent."""
+    language: NotRequired[NoticeLanguage]
+    """For affiliates without a `language`; default en."""
+    reply_to: NotRequired[str | None]
+    """Where answers go; null = to the sender."""
+
+
 class ChangeAccountBody(TypedDict):
     name: NotRequired[str]
     """The name."""
@@ -752,6 +840,8 @@ class ChangeAccountBody(TypedDict):
     """The tax details of the account; null if unknown."""
     invoicing: NotRequired[ChangeAccountBodyInvoicing | None]
     """How self-billing invoices are written; null if the account writes none."""
+    affiliate_notices: NotRequired[ChangeAccountBodyAffiliateNotices | None]
+    """The e-mails that affiliates get; null if the account sends none."""
 
 
 class ChangeAffiliateBody(TypedDict):
@@ -781,6 +871,12 @@ class ChangeAffiliateBody(TypedDict):
     """What the affiliate is by law, if known."""
     country: NotRequired[str | None]
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    language: NotRequired[NoticeLanguage | None]
+    """Of e-mails to the affiliate; without it, that of the account."""
+    is_notified: NotRequired[bool]
+    """Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link
+    in each.
+    """
     metadata: NotRequired[dict[str, str]]
     """Your own keys and texts."""
 
@@ -1573,6 +1669,12 @@ class CreateAffiliateBody(TypedDict):
     """What the affiliate is by law, if known."""
     country: NotRequired[str | None]
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    language: NotRequired[NoticeLanguage | None]
+    """Of e-mails to the affiliate; without it, that of the account."""
+    is_notified: NotRequired[bool]
+    """Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link
+    in each.
+    """
     metadata: NotRequired[dict[str, str]]
     """Your own keys and texts."""
 
@@ -2894,6 +2996,8 @@ class NotSent(TypedDict):
 
 
 NotSentReason = Literal["filtered", "made_later", "other_owner", "not_addressed", "not_subscribed", "subscribed_later"]
+
+NoticeLanguage = Literal["en", "de", "fr", "es"]
 
 class OAuthApplication(TypedDict):
     id: str
@@ -4386,6 +4490,12 @@ class PutAffiliateByExternalIdBody(TypedDict):
     """What the affiliate is by law, if known."""
     country: NotRequired[str | None]
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    language: NotRequired[NoticeLanguage | None]
+    """Of e-mails to the affiliate; without it, that of the account."""
+    is_notified: NotRequired[bool]
+    """Whether the affiliate gets the e-mails that the account sends; the affiliate can end them by a link
+    in each.
+    """
     metadata: NotRequired[dict[str, str]]
     """Your own keys and texts."""
 

@@ -1,0 +1,104 @@
+import { currencyDigits, formatDecimal } from '../../kernel/money.ts';
+import type {
+  AffiliateNoticeKind,
+  AffiliateNotices,
+  Language,
+  NoticeAmount,
+  NoticeFacts,
+} from '../../notices/affiliate-kinds.ts';
+import { TEXTS } from '../../notices/affiliate-texts.ts';
+import { bodyOf, type Mail, oneLine, unlinked } from '../../notices/mail.ts';
+
+/** A notice to an affiliate, with everything its e-mail says. */
+export interface NoticeToCompose {
+  readonly kind: AffiliateNoticeKind;
+  readonly facts: NoticeFacts;
+  /** The name of the account, and the time zone of its days. */
+  readonly merchant: string;
+  readonly zone: string;
+  readonly settings: Pick<AffiliateNotices, 'language' | 'reply_to'>;
+  readonly affiliate: {
+    readonly id: number;
+    /** null = unknown. */
+    readonly name: string | null;
+    /** null = that of the account. */
+    readonly language: Language | null;
+  };
+  /** What is attached; null = nothing. */
+  readonly attached: 'invoice' | 'statement' | null;
+  /** The address that ends the notices. */
+  readonly stop: string;
+}
+
+/** The e-mail of a notice, in the language of the affiliate, else of the account. */
+export function composeNotice(notice: NoticeToCompose): Mail {
+  const { kind, settings, affiliate, attached, stop } = notice;
+  const language = affiliate.language ?? settings.language;
+  const texts = TEXTS[language];
+  const values = valuesOf(notice, language);
+  const lines = [
+    filled(affiliate.name === null ? texts.helloUnnamed : texts.hello, values),
+    ...texts[kind].lines.map((line) => filled(line, values)),
+    attached === null ? null : texts.attached[attached],
+    filled(texts.answer, values),
+  ];
+  const paragraphs = lines.flatMap((text) => (text === null ? [] : [{ text }]));
+  return {
+    subject: oneLine(filled(texts[kind].subject, values) ?? ''),
+    ...bodyOf([...paragraphs, { text: filled(texts.stop, values) ?? '', url: stop }], language),
+    settings: stop,
+    isOneClick: stop.startsWith('https:'), // as RFC 8058 section 3.1 requires
+    fromName: unlinked(notice.merchant),
+    replyTo: settings.reply_to,
+  };
+}
+
+type Values = Readonly<Record<string, string | null>>;
+
+function valuesOf(
+  { facts, merchant, zone, settings, affiliate }: NoticeToCompose,
+  language: Language,
+): Values {
+  const { payout, at, amounts, references = [], reason } = facts;
+  const rests = amounts.flatMap(({ currency, carried = 0 }) =>
+    carried > 0 ? [{ currency, amount: carried }] : [],
+  );
+  return {
+    merchant: unlinked(merchant),
+    name: affiliate.name === null ? null : unlinked(affiliate.name),
+    id: String(affiliate.id),
+    number: String(payout),
+    day: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: zone }).format(new Date(at)),
+    amounts: sumOf(amounts, language),
+    rest: rests.length === 0 ? null : sumOf(rests, language),
+    references: references.length === 0 ? null : references.map(unlinked).join(', '),
+    reason: reason === undefined ? null : withoutStop(unlinked(reason)),
+    reply: settings.reply_to,
+  };
+}
+
+/** The sentence ends with a full stop of its own. */
+const withoutStop = (text: string) => text.replace(/\.$/, '');
+
+/** A text with its values; null if one of them is not known. Values are not searched for braces. */
+function filled(text: string, values: Values): string | null {
+  const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.some((name) => values[name] == null)) return null;
+  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+}
+
+/** Amounts as the language writes them: `1.234,50 € und 12,00 $`. */
+const sumOf = (amounts: readonly NoticeAmount[], language: Language) =>
+  new Intl.ListFormat(language).format(amounts.map((amount) => amountIn(amount, language)));
+
+function amountIn({ currency, amount }: NoticeAmount, language: Language): string {
+  const digits = currencyDigits(currency);
+  const format = new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency: currency.toUpperCase(),
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // as a decimal string, which no rounding changes
+  return oneLine(format.format(formatDecimal(BigInt(amount), currency) as `${number}`));
+}

@@ -1,0 +1,146 @@
+import type { Logger } from 'pino';
+import sql from 'sql-template-tag';
+import type { Database } from '../../db/database.ts';
+import { rows, type Tx } from '../../db/database.ts';
+import { LOCKS, tryLock } from '../../db/locks.ts';
+import { keyInForce } from '../../db/secret-key.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import type {
+  AffiliateNoticeKind,
+  AffiliateNotices,
+  Language,
+  NoticeFacts,
+} from '../../notices/affiliate-kinds.ts';
+import { deleteUnwantedNotices } from '../../notices/affiliates.ts';
+import { type MailFile, unlinked } from '../../notices/mail.ts';
+import { notify } from '../../notices/notices.ts';
+import { composeNotice } from '../affiliates/compose.ts';
+import { stopLink } from '../affiliates/stop.ts';
+import { AT_ONCE, isDue, isFree, isOpen, LEASE, noteSent, noteUnsent } from './claim.ts';
+import type { Mailer, Unsent } from './mail.ts';
+
+/** The document of a payment, for its notice. */
+export interface NoticePaper {
+  readonly kind: 'invoice' | 'statement';
+  readonly files: readonly MailFile[];
+}
+
+/** Makes the documents of a payment to an affiliate in a payout (public id); null = there is none to attach. */
+export type PapersOf = (
+  db: Database,
+  of: { readonly account: AccountId; readonly affiliate: number; readonly payout: string },
+) => Promise<NoticePaper | null>;
+
+interface Options {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly vault: Vault;
+  /** The public address of the server. */
+  readonly base: string;
+  readonly papers: PapersOf;
+}
+
+/** A notice to an affiliate, leased to be sent, with the affiliate and the account as they are now. */
+interface ClaimedNotice {
+  readonly lease: string;
+  readonly id: string;
+  readonly account: AccountId;
+  readonly merchant: string;
+  readonly zone: string;
+  readonly settings: string;
+  readonly kind: AffiliateNoticeKind;
+  readonly subject: string | null;
+  readonly facts: string;
+  readonly affiliate: bigint;
+  readonly email: string;
+  readonly name: string | null;
+  readonly language: Language | null;
+  /** Of the secret key that signs links. */
+  readonly fingerprint: string;
+}
+
+/** Leases notices that are due. The caller holds the lock: one process claims at a time. */
+function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
+  return rows(
+    tx,
+    sql`with ready as materialized (
+          select n.account_id, n.id, gen_random_uuid() as lease from notices n
+          where n.affiliate_id is not null and ${isOpen} and ${isFree} and ${isDue}
+          order by n.due_at, n.id limit ${AT_ONCE}::int),
+        taken as (
+          update notices n set lease = r.lease, leased_until = now_ms() + ${LEASE}, tries = n.tries + 1
+          from ready r
+          where n.account_id = r.account_id and n.id = r.id and ${isOpen} and ${isFree}
+          returning n.*)
+        select t.lease, t.id, t.account_id as account, o.name as merchant, o.time_zone as zone,
+               o.affiliate_notices::text as settings, t.kind, t.subject, t.data::text as facts, a.id as affiliate, a.email,
+               nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.language, ${keyInForce} as fingerprint
+        from taken t
+        join accounts o on o.id = t.account_id
+        join affiliates a on a.account_id = t.account_id and a.id = t.affiliate_id
+        order by t.due_at, t.id`,
+    'claim_affiliate_notices',
+  );
+}
+
+/** Sends the notices to affiliates that are due, each as an e-mail of its own. A killed process leaves a lease, as with alerts. */
+export async function sendToAffiliates(options: Options, mailer: Mailer): Promise<void> {
+  const { db, log } = options;
+  for (;;) {
+    const notices = await db.transaction(async (tx) => {
+      if (!(await tryLock(tx, LOCKS.chore('claim affiliates')))) return [];
+      await deleteUnwantedNotices(tx);
+      return claimNotices(tx);
+    });
+    if (notices.length === 0) return;
+    await Promise.all(
+      notices.map(async (notice) => {
+        const unsent = await send(options, mailer, notice).catch((error: Error) => ({
+          error: error.message,
+          isFinal: false,
+        }));
+        await db.transaction((tx) =>
+          unsent === null ? noteSent(tx, notice.lease) : noteFailure(tx, notice, unsent),
+        );
+        if (unsent !== null) log.warn({ reason: unsent.error }, 'a notice to an affiliate could not be sent');
+      }),
+    );
+  }
+}
+
+async function send(
+  { db, vault, base, papers }: Options,
+  mailer: Mailer,
+  { account, kind, subject, email, name, language, merchant, zone, id, ...notice }: ClaimedNotice,
+): Promise<Unsent> {
+  const affiliate = Number(notice.affiliate);
+  const settings = JSON.parse(notice.settings) as AffiliateNotices;
+  const paper =
+    kind === 'paid' && subject !== null ? await papers(db, { account, affiliate, payout: subject }) : null;
+  const mail = composeNotice({
+    kind,
+    facts: JSON.parse(notice.facts) as NoticeFacts,
+    merchant,
+    zone,
+    settings,
+    affiliate: { id: affiliate, name, language },
+    attached: paper?.kind ?? null,
+    stop: stopLink(
+      { account, affiliate },
+      { base, vault, fingerprint: notice.fingerprint, language: language ?? settings.language },
+    ),
+  });
+  const to = { email, name: name === null ? '' : unlinked(name) };
+  return mailer.send(to, { ...mail, files: paper?.files ?? [] }, id);
+}
+
+/** Records the failure, and alerts the account when the notice is given up. The alert names nobody. */
+async function noteFailure(
+  tx: Tx,
+  { lease, account }: ClaimedNotice,
+  unsent: NonNullable<Unsent>,
+): Promise<void> {
+  if (await noteUnsent(tx, lease, unsent))
+    await notify(tx, [{ account, kind: 'affiliate_notice_failed', subject: null, data: {} }]);
+}
