@@ -316,7 +316,7 @@ type AffiliateNotice struct {
 	AffiliateID int64 `json:"affiliate_id"`
 	// The payout it is about.
 	PayoutID *string `json:"payout_id"`
-	// sent: the SMTP server accepted it; failed: it was given up after about a day, or refused for good.
+	// sent: the SMTP server accepted it; failed: it was given up after about a day, or permanently refused.
 	Status AffiliateNoticeStatus `json:"status"`
 	// How often it was tried.
 	Tries int64 `json:"tries"`

@@ -320,7 +320,7 @@ export interface AffiliateNotice {
   readonly affiliate_id: number;
   /** the payout it is about */
   readonly payout_id: string | null;
-  /** sent: the SMTP server accepted it; failed: it was given up after about a day, or refused for good */
+  /** sent: the SMTP server accepted it; failed: it was given up after about a day, or permanently refused */
   readonly status: AffiliateNoticeStatus;
   /** how often it was tried */
   readonly tries: number;

@@ -54,6 +54,9 @@ export async function deleteNotices(tx: Tx, account: AccountId, affiliate: numbe
   await rows(tx, sql`delete from notices where account_id = ${account} and affiliate_id = ${affiliate}`);
 }
 
+/** Condition: the affiliate `a` and the account `o` still want a waiting notice `n`. */
+export const isWanted = sql`a.is_notified and coalesce(o.affiliate_notices -> 'kinds' ? n.kind, false)`;
+
 /** Deletes waiting notices that nobody wants any more: the affiliate opted out, or the account switched the kind off. */
 export async function deleteUnwantedNotices(tx: Tx): Promise<void> {
   await rows(
@@ -62,6 +65,6 @@ export async function deleteUnwantedNotices(tx: Tx): Promise<void> {
         where n.affiliate_id is not null and n.sent_at is null and n.failed_at is null
           and (n.lease is null or n.leased_until < now())
           and a.account_id = n.account_id and a.id = n.affiliate_id and o.id = n.account_id
-          and not (a.is_notified and coalesce(o.affiliate_notices -> 'kinds' ? n.kind, false))`,
+          and not (${isWanted})`,
   );
 }

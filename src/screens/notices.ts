@@ -1,5 +1,6 @@
 import { isSigned, STOP_PATH } from '../alerts/affiliates/stop.ts';
 import type { PageInput, PageReply, PageRoute } from '../contract/web-pages.ts';
+import { fail } from '../kernel/errors.ts';
 import { type AccountId, numberIdOf, uuidOf } from '../kernel/ids.ts';
 import { endNotices } from '../money/affiliates/service.ts';
 import { LANGUAGES, type Language } from '../notices/affiliate-kinds.ts';
@@ -37,13 +38,18 @@ async function stop(input: PageInput): Promise<PageReply> {
   const texts = TEXTS[languageOf(input)].page;
   const stopped = stoppedBy(input);
   if (stopped === null) return page(input, 400, texts.ended);
-  for (const { db } of input.cells.list()) {
+  const done = page(input, 200, texts.done);
+  const cells = input.cells.list();
+  for (const { db } of cells) {
     const isDone = await db?.anonymous.transaction((tx) =>
       endNotices(tx, stopped.account, stopped.affiliate),
     );
-    if (isDone) break;
+    if (isDone) return done;
   }
-  return page(input, 200, texts.done);
+  // nobody is told that it was done while the account may be where nothing can be written
+  if (cells.some(({ db }) => db === null))
+    throw fail('cell_unavailable', 'a database cannot be reached: try again', { 'retry-after': '5' });
+  return done;
 }
 
 /** The end of notices to an affiliate, by the link in each, without signing in. */

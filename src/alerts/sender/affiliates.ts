@@ -12,7 +12,7 @@ import type {
   Language,
   NoticeFacts,
 } from '../../notices/affiliate-kinds.ts';
-import { deleteUnwantedNotices } from '../../notices/affiliates.ts';
+import { deleteUnwantedNotices, isWanted } from '../../notices/affiliates.ts';
 import { type MailFile, unlinked } from '../../notices/mail.ts';
 import { notify } from '../../notices/notices.ts';
 import { composeNotice } from '../affiliates/compose.ts';
@@ -60,13 +60,16 @@ interface ClaimedNotice {
   readonly fingerprint: string;
 }
 
-/** Leases notices that are due. The caller holds the lock: one process claims at a time. */
+/** Leases notices that are due and still wanted. The caller holds the lock: one process claims at a time. */
 function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
   return rows(
     tx,
     sql`with ready as materialized (
-          select n.account_id, n.id, gen_random_uuid() as lease from notices n
-          where n.affiliate_id is not null and ${isOpen} and ${isFree} and ${isDue}
+          select n.account_id, n.id, gen_random_uuid() as lease
+          from notices n
+          join accounts o on o.id = n.account_id
+          join affiliates a on a.account_id = n.account_id and a.id = n.affiliate_id
+          where n.affiliate_id is not null and ${isOpen} and ${isFree} and ${isDue} and ${isWanted}
           order by n.due_at, n.id limit ${AT_ONCE}::int),
         taken as (
           update notices n set lease = r.lease, leased_until = now_ms() + ${LEASE}, tries = n.tries + 1
@@ -87,12 +90,11 @@ function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
 /** Sends the notices to affiliates that are due, each as an e-mail of its own. A killed process leaves a lease, as with alerts. */
 export async function sendToAffiliates(options: Options, mailer: Mailer): Promise<void> {
   const { db, log } = options;
+  const locked = <Result>(work: (tx: Tx) => Promise<Result>) =>
+    db.transaction(async (tx) => ((await tryLock(tx, LOCKS.chore('claim affiliates'))) ? work(tx) : null));
+  await locked(deleteUnwantedNotices);
   for (;;) {
-    const notices = await db.transaction(async (tx) => {
-      if (!(await tryLock(tx, LOCKS.chore('claim affiliates')))) return [];
-      await deleteUnwantedNotices(tx);
-      return claimNotices(tx);
-    });
+    const notices = (await locked(claimNotices)) ?? [];
     if (notices.length === 0) return;
     await Promise.all(
       notices.map(async (notice) => {

@@ -316,7 +316,9 @@ class AffiliateNotice(TypedDict):
     payout_id: str | None
     """The payout it is about."""
     status: AffiliateNoticeStatus
-    """sent: the SMTP server accepted it; failed: it was given up after about a day, or refused for good."""
+    """sent: the SMTP server accepted it; failed: it was given up after about a day, or permanently
+    refused.
+    """
     tries: int
     """How often it was tried."""
     error: str | None
