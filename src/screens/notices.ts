@@ -46,7 +46,7 @@ async function stop(input: PageInput): Promise<PageReply> {
     );
     if (isDone) return done;
   }
-  // nobody is told that it was done while the account may be where nothing can be written
+  // the account may be in a cell where nothing can be written now
   if (cells.some(({ db }) => db === null))
     throw fail('cell_unavailable', 'a database cannot be reached: try again', { 'retry-after': '5' });
   return done;

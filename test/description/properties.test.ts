@@ -46,9 +46,9 @@ test('every number has a format: generated clients read money, counts and ids as
   expect(others).toEqual([{ place: expect.stringMatching(/\/affiliate_id$/), is: 'number double' }]);
 });
 
-test('the description has at most 0.7 MiB, and 73 kB with brotli', () => {
-  expect(text.length).toBeLessThanOrEqual(0.7 * 1024 ** 2);
-  expect(brotliCompressSync(text).length).toBeLessThanOrEqual(73_000);
+test('the description has at most 0.71 MiB, and 74 kB with brotli', () => {
+  expect(text.length).toBeLessThanOrEqual(0.71 * 1024 ** 2);
+  expect(brotliCompressSync(text).length).toBeLessThanOrEqual(74_000);
 });
 
 test('no two components have the same name: generators make types of all of them', () => {
