@@ -168,5 +168,5 @@ function shownOf({ type, choices }: FormField, { name, example }: Field): string
   if (type === 'day')
     return new Date(text).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
   if (type === 'currency') return text.toUpperCase();
-  return choices ? wordLabel(name, text) : text;
+  return choices || type === 'flag' ? wordLabel(name, text) : text;
 }
