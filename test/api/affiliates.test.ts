@@ -34,6 +34,8 @@ const FULL = {
   is_ready_for_payout: false,
   status: 'inactive',
   minimum_payout: { usd: 2000, jpy: 0 },
+  language: 'de',
+  is_notified: false,
   metadata: { crm: 'lead-311', note: '' },
 };
 
@@ -74,6 +76,8 @@ describe('an affiliate', () => {
       is_ready_for_payout: true,
       status: 'active',
       minimum_payout: null,
+      language: null,
+      is_notified: true,
       metadata: {},
     });
   });
