@@ -17,6 +17,7 @@ export const common = {
   download: 'Download',
   kept: 'I have saved it',
   shownBefore: 'It was already shown once and is not stored. Create another one.',
+  noCurrency: 'No currency has this code or name.',
   optional: 'optional',
   more: 'More actions',
   search: 'Search',

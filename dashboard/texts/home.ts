@@ -73,6 +73,8 @@ export const home = {
   begin: {
     title: 'Set up Payhook',
     lead: 'Each step is ticked once it is done. The list disappears with the last one.',
+    currency: (code: string) => `Amounts that name no currency are in ${code}.`,
+    settings: 'Change currency and hold',
     done: 'done',
     open: 'to do',
     hide: 'Hide this list',

@@ -57,7 +57,7 @@ export const settings = {
     general: 'General',
     name: 'Name',
     currency: 'Default currency',
-    currencyHint: 'An ISO 4217 code, such as USD. Used when a request names no currency.',
+    currencyHint: 'Used when a request or a file names no currency.',
     zone: 'Time zone',
     zoneHint: 'Days in filters, files and reports are days in this time zone.',
     hold: 'Days a new commission is on hold',

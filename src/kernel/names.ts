@@ -33,13 +33,16 @@ const WEB_ADDRESS = /:\/\/|\bwww\.|\.[\p{L}\d-]{2,}[/:?#]/iu;
  */
 export function nameWithoutAddress(text: string, stored?: string): string {
   const name = nameFrom(text);
-  if (name !== stored && WEB_ADDRESS.test(name)) {
-    throw fail(
-      'invalid_body',
-      'name must not contain a web address: no https://, no www., no path after a host',
-    );
-  }
+  const problem = name === stored ? null : addressProblem(name);
+  if (problem !== null) throw fail('invalid_body', `name ${problem}`);
   return name;
+}
+
+/** What `nameWithoutAddress` refuses in a name, worded to follow the name of its field; null when it has no web address. */
+export function addressProblem(name: string): string | null {
+  return WEB_ADDRESS.test(name)
+    ? 'must not contain a web address: no https://, no www., no path after a host'
+    : null;
 }
 
 /** What is wrong with a name, worded to follow the name of its field; null when it is valid. */

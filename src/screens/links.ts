@@ -3,7 +3,7 @@ import { choosePassword, type OpenLink, openLink } from '../people/users/links.t
 import { enter, HOME, isFromHere, refuseForeign, refuseForNow, show, visitOf } from './guard.ts';
 import { actions, button, card, errorSummary, form, hidden, layout, type Problem } from './html/html.ts';
 import { showInvitation } from './invitation.ts';
-import { newPasswordFields, newPasswordProblems, passwordEnded, usernameHint } from './passwords.ts';
+import { newPasswordFields, passwordEnded, twicePasswordProblems, usernameHint } from './passwords.ts';
 
 /** GET /password */
 export async function showPassword(input: PageInput): Promise<PageReply> {
@@ -19,7 +19,7 @@ export async function submitPassword(input: PageInput): Promise<PageReply> {
   const token = sent.get('token') ?? '';
   const link = await openLink(db.reader, token);
   if (!link?.user) return passwordEnded();
-  const problems = newPasswordProblems(sent, { first: 'password', email: link.user.email });
+  const problems = twicePasswordProblems(sent, { first: 'password', email: link.user.email });
   if (problems.length > 0) return showLink(input, link, { token, problems });
   const result = await choosePassword(db, token, sent.get('password') ?? '', visitOf(input));
   if (result.kind === 'signedIn') return enter(input, result.secret, HOME);

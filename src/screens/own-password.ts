@@ -3,7 +3,7 @@ import { fromJson } from '../kernel/json.ts';
 import { changePassword } from '../people/users/credentials.ts';
 import { getUser } from '../people/users/service.ts';
 import { hasToken, refuseForNow, refuseUnsigned, sessionEnded, sessionHeader, visitOf } from './guard.ts';
-import { newPasswordProblems } from './passwords.ts';
+import { twicePasswordProblems } from './passwords.ts';
 
 /** The screen of the dashboard that has the form. */
 export const PROFILE = '/settings/profile';
@@ -24,7 +24,7 @@ export async function submitOwnPassword(input: PageInput): Promise<PageReply> {
   if (!hasToken(input)) return refuseUnsigned();
   const { account, id } = signedIn.principal;
   const { email } = fromJson(await getUser(db.reader, account, id));
-  const [problem] = newPasswordProblems(sent, { first: 'new', email });
+  const [problem] = twicePasswordProblems(sent, { first: 'new', email });
   if (problem) return backWith(problem.field === 'again' ? 'differs' : 'weak');
   const passwords = { current: sent.get('current') ?? '', next: sent.get('new') ?? '' };
   const result = await changePassword(db, signedIn, passwords, visitOf(input));

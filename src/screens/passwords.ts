@@ -9,30 +9,40 @@ interface Names {
   readonly again: string;
 }
 
+const COMMON = {
+  type: 'password',
+  autocomplete: 'new-password',
+  minLength: PASSWORD_LENGTH.min,
+  maxLength: PASSWORD_LENGTH.max,
+} as const;
+
+/** A field for a new password. */
+export function newPasswordField(name: string, label: string, problems: readonly Problem[]): string {
+  const hint = `At least ${PASSWORD_LENGTH.min} characters. A few unusual words are easy to remember and hard to guess.`;
+  return field({ ...COMMON, name, label, hint }, problems);
+}
+
 /** Two fields for a new password, typed twice because it is not shown. */
 export function newPasswordFields({ first, label, again }: Names, problems: readonly Problem[]): string {
-  const common = {
-    type: 'password',
-    autocomplete: 'new-password',
-    minLength: PASSWORD_LENGTH.min,
-    maxLength: PASSWORD_LENGTH.max,
-  } as const;
-  const hint = `At least ${PASSWORD_LENGTH.min} characters. A few unusual words are easy to remember and hard to guess.`;
   return (
-    field({ ...common, name: first, label, hint }, problems) +
-    field({ ...common, name: 'again', label: again }, problems)
+    newPasswordField(first, label, problems) + field({ ...COMMON, name: 'again', label: again }, problems)
   );
 }
 
+/** The problems of a new password. */
+export function newPasswordProblems(form: URLSearchParams, first: string, email: string): Problem[] {
+  const weakness = passwordProblem(form.get(first) ?? '', email);
+  return weakness === null ? [] : [{ field: first, message: weakness }];
+}
+
 /** The problems of a new password that was typed twice. */
-export function newPasswordProblems(
+export function twicePasswordProblems(
   form: URLSearchParams,
   { first, email }: { first: string; email: string },
 ): Problem[] {
-  const password = form.get(first) ?? '';
-  const weakness = passwordProblem(password, email);
-  if (weakness !== null) return [{ field: first, message: weakness }];
-  return password === form.get('again') ? [] : [{ field: 'again', message: 'the two passwords differ' }];
+  const weak = newPasswordProblems(form, first, email);
+  if (weak.length > 0 || form.get(first) === form.get('again')) return weak;
+  return [{ field: 'again', message: 'the two passwords differ' }];
 }
 
 /** A hidden field for password managers, which store a password with its user name. */

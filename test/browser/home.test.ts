@@ -11,6 +11,9 @@ inChromium('the start of the dashboard', (chromium) => {
     const visitor = await atDashboard(chromium, world, { path: '/', viewport: PHONE });
     const { page } = visitor;
     await page.getByText('Import your affiliates (to do)').waitFor();
+    await page.getByText('Amounts that name no currency are in USD.').waitFor();
+    const settings = page.getByRole('link', { name: 'Change currency and hold' });
+    expect(await settings.getAttribute('href')).toBe('/settings/account');
     await page.getByText('Nothing is owed.').waitFor();
     await page.getByRole('button', { name: 'Copy npx payhook payouts create' }).waitFor();
     const names = [

@@ -88,7 +88,8 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       await see(page, `/affiliates/${id}?open=adjust`, 'Adjust');
       await page.getByLabel('Amount').fill('9999999999.99');
       expect(await broken(page)).toEqual([]);
-      await page.getByLabel('Currency').selectOption('BHD');
+      await page.getByLabel('Currency').fill('Bahrain');
+      await page.keyboard.press('Enter');
       await page.getByLabel('Amount').fill('1.2345');
       await page.getByText('Enter an amount in BHD above 0, such as 15.000.').waitFor();
       await see(page, '/commissions', FIRST);

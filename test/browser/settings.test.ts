@@ -14,7 +14,23 @@ inChromium('the settings', (chromium) => {
     await page.getByLabel('Days a new commission is on hold').fill('14');
     const minimums = page.locator('section', { has: page.getByRole('heading', { name: 'Minimum payout' }) });
     await minimums.getByRole('button', { name: 'Add a currency' }).click();
-    await minimums.getByLabel('Currency').last().fill('jpy');
+    const currency = minimums.getByLabel('Currency').last();
+    await currency.fill('yen');
+    await page.getByRole('option', { name: 'JPY – Japanese Yen' }).click();
+    expect(await currency.inputValue()).toBe('JPY – Japanese Yen');
+    await currency.click();
+    await page.getByRole('option', { name: 'USD – US Dollar' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    expect(await currency.inputValue()).toBe('JPY – Japanese Yen');
+    // a code is enough: Tab chooses it
+    await page.getByLabel('Default currency').fill('all');
+    await page.keyboard.press('Tab');
+    expect(await page.getByLabel('Default currency').inputValue()).toBe('ALL – Albanian Lek');
+    await page.getByLabel('Default currency').fill('nothing');
+    await page.getByText('No currency has this code or name.').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.getByLabel('Default currency').inputValue()).toBe('ALL – Albanian Lek');
     await minimums.getByLabel('Amount').last().fill('5000.5');
     await minimums.getByText('Enter an amount in JPY').waitFor();
     await expectAccessible(page);
@@ -29,7 +45,12 @@ inChromium('the settings', (chromium) => {
     await page.getByText('Settings saved').waitFor();
     const { body } = await world.api.get('/v2/account');
     expect(body).toMatchObject({
-      ...{ hold_days: 14, minimum_payout: { jpy: 5000 }, state_thresholds: { CA: 60_050, OH: null } },
+      ...{
+        default_currency: 'all',
+        hold_days: 14,
+        minimum_payout: { jpy: 5000 },
+        state_thresholds: { CA: 60_050, OH: null },
+      },
     });
     await page.reload();
     await expect.poll(() => states.inputValue()).toBe('CA 600.50\nOH none');

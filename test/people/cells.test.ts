@@ -77,7 +77,7 @@ describe('a user of a cell', () => {
     const url = (await world.platform.accounts.setUpLink(id)) ?? '';
     expect(tokenIn(url)).toMatch(/^phl_2_/);
     const browser = browserAt(world.url);
-    const fields = { name: 'Cy', email: 'cy@example.com', password: PASSWORD, again: PASSWORD };
+    const fields = { account_name: 'Third', email: 'cy@example.com', password: PASSWORD };
     const done = await browser.submit('/set-up', { token: tokenIn(url), ...fields });
     expect([done.status, await accountOf(browser)]).toEqual([303, 'Third']);
   });

@@ -17,7 +17,7 @@ test('from the first start to a team: a link, then the commands, next to the run
   const again = await run(['users', 'setup-link', '--json'], { env: BASE });
   const link = again.json().url as string;
   expect(link).toMatch(/^https:\/\/pay\.example\.com\/set-up\?token=phl_\w{49}$/);
-  const ada = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, again: PASSWORD };
+  const ada = { account_name: 'Shop', email: 'ada@example.com', password: PASSWORD };
   const browser = browserAt(server.url);
   expect((await browser.submit('/set-up', { ...ada, token: tokenIn(printed) })).status).toBe(410);
   expect((await browser.submit('/set-up', { ...ada, token: tokenIn(link) })).status).toBe(303);
@@ -39,7 +39,7 @@ test('from the first start to a team: a link, then the commands, next to the run
   expect((await bob.submit('/password', { token, password: PASSWORD, again: PASSWORD })).status).toBe(303);
 
   const list = await run(['users', 'list']);
-  expect(list.stdout).toMatch(/ada@example\.com +Ada +owner +active/);
+  expect(list.stdout).toMatch(/ada@example\.com +ada +owner +active/);
   expect(list.stdout).toMatch(/bob@example\.com +Bob +member +active/);
 
   const reset = await run(['users', 'reset-password', 'BOB@example.com', '--json']);

@@ -148,7 +148,7 @@ describe('an invitation', () => {
     const third = (await world.platform.accounts.list()).find(({ name }) => name === 'Third');
     const token = tokenIn((await world.platform.accounts.setUpLink(third?.uuid ?? nil())) ?? '');
     const setUp = (password: string) =>
-      browserAt(world.url).submit('/set-up', { token, name: 'Bea', email, password, again: password });
+      browserAt(world.url).submit('/set-up', { token, account_name: 'Third', email, password });
     const wrong = await setUp(OTHER);
     expect(wrong.status).toBe(400);
     expect(wrong.text).toContain('already has an account here: enter its password');

@@ -27,7 +27,7 @@ test('so do the change of a user, of an application, and the set-up page', async
   const api = await world.otherAccount('Turned');
   const account = (await world.platform.accounts.list()).find(({ name }) => name === 'Turned');
   const token = tokenIn((await world.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
-  const fields = { token, name: TURNED, email: 't@example.com', password: PASSWORD, again: PASSWORD };
+  const fields = { token, account_name: TURNED, email: 't@example.com', password: PASSWORD };
   const refused = await browserAt(world.url).submit('/set-up', fields);
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('U+202E');

@@ -4,7 +4,8 @@ import { MAX_AMOUNT, parseDecimal } from '../../../src/kernel/money.ts';
 import { nameOf } from '../../data/affiliates.ts';
 import { useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
-import { currencyOptions, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
+import { CurrencyField } from '../../parts/currency.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { exampleAmount, money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -63,10 +64,10 @@ export function Adjust({ affiliate, onClose }: { affiliate: AffiliateWithBalance
           options={optionsOf(['add', 'take'], adjustment.directions)}
           onChange={setDirection}
         />
-        <SelectField
+        <CurrencyField
           label={adjustment.currency}
           value={currency}
-          options={currencyOptions(affiliate.balance.map((each) => each.currency))}
+          likely={affiliate.balance.map((each) => each.currency)}
           onChange={setCurrency}
         />
         <TextField

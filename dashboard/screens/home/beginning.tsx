@@ -55,8 +55,10 @@ function useSteps(): readonly Step[] | null {
 export function Beginning() {
   const steps = useSteps();
   const isHidden = firstSteps.use() === 'hidden';
-  const isDemo = useMe().data?.account.is_demo;
-  if (steps === null || isHidden || isDemo || steps.every(({ isDone }) => isDone)) return null;
+  const account = useMe().data?.account;
+  const may = useMay();
+  if (steps === null || isHidden || !account || account.is_demo || steps.every(({ isDone }) => isDone))
+    return null;
   return (
     <>
       {steps.every(({ isDone }) => !isDone) && <DemoOffer />}
@@ -68,7 +70,10 @@ export function Beginning() {
           </Button>
         }
       >
-        <p className="soft form-lead">{texts.lead}</p>
+        <p className="soft form-lead">
+          {texts.lead} {texts.currency(account.default_currency.toUpperCase())}{' '}
+          {may.write && <Link to="/settings/account">{texts.settings}</Link>}
+        </p>
         <ol className="checklist">
           {steps.map(({ name, isDone, place }, index) => (
             <li key={name}>

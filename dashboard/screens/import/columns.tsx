@@ -1,7 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import type { ImportColumn, ImportPreview } from '../../../src/client/api.ts';
 import { type Mapping, withConstant, withField } from '../../data/imports.ts';
+import { useMe } from '../../data/me.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
+import { CurrencyField } from '../../parts/currency.tsx';
 import { Select, SelectField, TextField } from '../../parts/field.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Name, Status } from '../../parts/values.tsx';
@@ -72,6 +74,7 @@ function Constants({
   fields: readonly (readonly [field: string, label: string])[];
   onMap: OnMap;
 }) {
+  const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
   const [field, setField] = useState('');
   const [value, setValue] = useState('');
   const labels = new Map(fields);
@@ -116,7 +119,16 @@ function Constants({
           ]}
           onChange={setField}
         />
-        <TextField label={imports.constants.value} value={value} onChange={setValue} />
+        {field === 'currency' ? (
+          <CurrencyField
+            label={imports.constants.value}
+            value={value}
+            likely={[ownCurrency]}
+            onChange={setValue}
+          />
+        ) : (
+          <TextField label={imports.constants.value} value={value} onChange={setValue} />
+        )}
         <Button type="submit" icon="plus" isDisabled={field === '' || value.trim() === ''}>
           {imports.constants.add}
         </Button>

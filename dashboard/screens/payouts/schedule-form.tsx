@@ -4,7 +4,8 @@ import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { rulesOf } from '../../data/schedules.ts';
-import { Checkbox, currencyOptions, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
+import { CurrencyField } from '../../parts/currency.tsx';
+import { Checkbox, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { day as dayText } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -145,10 +146,11 @@ function Filters({ typed, change }: Part) {
         ]}
         onChange={(method) => change({ method })}
       />
-      <SelectField
+      <CurrencyField
         label={texts.currency}
         value={typed.currency}
-        options={[{ value: '', label: texts.anyCurrency }, ...currencyOptions([ownCurrency])]}
+        likely={[ownCurrency]}
+        any={texts.anyCurrency}
         onChange={(currency) => change({ currency })}
       />
       {(programs.length > 0 || isUnknown) && (

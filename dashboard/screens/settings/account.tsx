@@ -5,6 +5,7 @@ import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
+import { CurrencyField } from '../../parts/currency.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { optionsOf, SelectField, TextArea, TextField } from '../../parts/field.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
@@ -53,7 +54,7 @@ function AccountForm({ account }: { account: Account }) {
   const may = useMay();
   const saving = useWrite('changeAccount');
   const [name, setName] = useState(account.name);
-  const [currency, setCurrency] = useState(account.default_currency.toUpperCase());
+  const [currency, setCurrency] = useState(account.default_currency);
   const [zone, setZone] = useState(account.time_zone);
   const [hold, setHold] = useState(String(account.hold_days));
   const [minimums, setMinimums] = useState(() => amountsOf(account.minimum_payout));
@@ -84,7 +85,7 @@ function AccountForm({ account }: { account: Account }) {
     if (!isGood || saving.isPending) return;
     const body = {
       name,
-      default_currency: currency.trim().toLowerCase(),
+      default_currency: currency,
       time_zone: zone,
       hold_days: Number(hold),
       minimum_payout: minimumPayout,
@@ -109,12 +110,12 @@ function AccountForm({ account }: { account: Account }) {
       <fieldset disabled={!may.write}>
         <Card title={texts.general}>
           <TextField label={texts.name} value={name} onChange={setName} maxLength={200} />
-          <TextField
+          <CurrencyField
             label={texts.currency}
             hint={texts.currencyHint}
             value={currency}
+            likely={[account.default_currency]}
             onChange={setCurrency}
-            maxLength={3}
           />
           <SelectField
             label={texts.zone}

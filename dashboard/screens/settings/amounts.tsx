@@ -1,5 +1,7 @@
 import { parseDecimal } from '../../../src/kernel/money.ts';
+import { useMe } from '../../data/me.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
+import { CurrencyField } from '../../parts/currency.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { settings } from '../../texts/settings.ts';
 import './settings.css';
@@ -23,6 +25,7 @@ export function AmountsField({
   amounts: Amounts;
   onChange: (amounts: Amounts) => void;
 }) {
+  const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
   const set = (line: number, next: Partial<Amounts[number]>) =>
     onChange(amounts.map((each) => (each.line === line ? { ...each, ...next } : each)));
   const next = Math.max(0, ...amounts.map(({ line }) => line)) + 1;
@@ -31,11 +34,11 @@ export function AmountsField({
       <p className="hint">{hint}</p>
       {amounts.map(({ line, currency, amount }) => (
         <div key={line} className="amount-line">
-          <TextField
+          <CurrencyField
             label={texts.code}
-            value={currency.toUpperCase()}
-            onChange={(text) => set(line, { currency: text.toLowerCase() })}
-            maxLength={3}
+            value={currency}
+            likely={[ownCurrency]}
+            onChange={(chosen) => set(line, { currency: chosen })}
           />
           <TextField
             label={texts.amount}

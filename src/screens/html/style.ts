@@ -24,6 +24,7 @@ form{margin:1.35rem 0 0}
 form>.field:first-of-type{margin-top:0}
 label,legend{display:block;font-weight:550;font-size:.9375rem;padding:0}
 .hint{margin:.1rem 0 0;color:var(--soft);font-size:.875rem}
+form>.hint{margin-top:1.1rem}
 input:not([type=checkbox]){display:block;width:100%;margin-top:.4rem;min-height:2.875rem;padding:.55rem .8rem;font:inherit;
 color:var(--ink);background:var(--field);border:1px solid var(--edge);border-radius:9px}
 input:not([type=checkbox]):hover{border-color:var(--soft)}
