@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
 import { blocksOf, freePorts, isAsShown, newcomer, type Running, startShell, typeBlocks } from './support.ts';
@@ -44,10 +44,26 @@ test('it has the program, its migrations, documentation and examples, and no sou
     ['LICENSE', 'dist', 'docs', 'examples', 'migrations', 'operations', 'package.json'].toSorted(),
   );
   expect(
-    packed.filter(({ path }) =>
-      /\.test\.|\.tsx?$(?<!\.d\.ts)|\.tsbuildinfo|^docs\/decisions|^dist\/testing/.test(path),
-    ),
+    packed.filter(({ path }) => /\.test\.|\.tsx?$(?<!\.d\.ts)|\.tsbuildinfo|^dist\/testing/.test(path)),
   ).toEqual([]);
+});
+
+test('its documentation has its pictures, and no link in it is broken but those to the sources', () => {
+  const paths = new Set(packed.map(({ path }) => path));
+  const pages = [...paths].filter((path) => /^(README|docs\/.*)\.md$/.test(path));
+  const links = pages.flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```.*?^```|`[^`\n]*`/gms, '');
+    const found = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g)];
+    return found.map(([, link, picture]) => ({ page, to: link ?? picture ?? '' }));
+  });
+  const inside = links.filter(({ to }) => !/^[a-z]+:/.test(to));
+  const broken = inside
+    .map(({ page, to }) => ({ page, to: join(dirname(page), to) }))
+    .filter(({ to }) => !paths.has(to) && ![...paths].some((path) => path.startsWith(`${to}/`)));
+  expect(broken.filter(({ to }) => !/^(src|test|dashboard|packages)\/|^CONTRIBUTING\.md$/.test(to))).toEqual(
+    [],
+  );
+  expect(inside.filter(({ to }) => to.endsWith('.webp')).length).toBeGreaterThan(10);
 });
 
 test(`"${SECTION}" of the README works as written`, async () => {
