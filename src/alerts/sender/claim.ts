@@ -72,7 +72,8 @@ export async function claimMessages(tx: Tx, way: 'mail' | 'channels'): Promise<M
           select account_id, recipient, alone, gen_random_uuid() as lease
           from (select n.account_id, n.recipient, n.tries, n.due_at, ${isDue} as is_due,
                        case when n.is_alone then n.id end as alone
-                from notices n where ${isOpen} and ${isFree} and ${way === 'mail' ? sql`n.user_id is not null` : sql`n.channel_id is not null`}) waiting
+                from notices n where ${isOpen} and ${isFree}
+                  and case when ${way === 'mail'}::boolean then n.user_id else n.channel_id end is not null) waiting
           group by account_id, recipient, alone
           having bool_or(is_due) and bool_and(is_due or tries = 0)
             and (alone is not null or ${MOST_AN_HOUR}::int > (
