@@ -8,6 +8,7 @@ import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Card, Facts, Page } from '../../parts/page.tsx';
 import { type Column, rowLink, Table } from '../../parts/table.tsx';
+import { DELIVERY_TONES } from '../../parts/tones.ts';
 import { Path, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { events as texts } from '../../texts/events.ts';
@@ -16,14 +17,6 @@ import { Deliveries } from './list.tsx';
 import './events.css';
 
 const route = getRouteApi('/events/$id');
-const TONES = {
-  failed: 'bad',
-  pending: 'info',
-  held: 'neutral',
-  cancelled: 'neutral',
-  delivered: 'good',
-} as const;
-
 const SENT: readonly Column<WebhookEventAt>[] = [
   {
     title: webhooks.endpoint,
@@ -35,7 +28,7 @@ const SENT: readonly Column<WebhookEventAt>[] = [
   },
   {
     title: webhooks.status,
-    cell: ({ status }) => <Status tone={TONES[status]} label={webhooks.log.statuses[status]} />,
+    cell: ({ status }) => <Status tone={DELIVERY_TONES[status]} label={webhooks.log.statuses[status]} />,
   },
   {
     title: webhooks.log.answer,

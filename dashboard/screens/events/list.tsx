@@ -12,6 +12,7 @@ import { LiveSwitch, useLive } from '../../parts/live.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { DELIVERY_TONES } from '../../parts/tones.ts';
 import { LineId, Path, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { events as texts } from '../../texts/events.ts';
@@ -20,14 +21,6 @@ import { Publish } from './publish.tsx';
 import { Views } from './views.tsx';
 
 const route = getRouteApi('/events');
-const TONES = {
-  failed: 'bad',
-  pending: 'info',
-  held: 'neutral',
-  cancelled: 'neutral',
-  delivered: 'good',
-} as const;
-
 const COLUMNS: readonly Column<PublishedEvent>[] = [
   {
     title: texts.type,
@@ -64,7 +57,7 @@ export function Deliveries({ counts }: { counts: DeliveryCounts }) {
       {statuses.map((each) => (
         <span key={each}>
           <Status
-            tone={TONES[each]}
+            tone={DELIVERY_TONES[each]}
             label={`${whole(counts[each])} ${webhooks.log.statuses[each].toLowerCase()}`}
           />{' '}
         </span>

@@ -12,19 +12,12 @@ import { Drawer } from '../../parts/overlay.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { plain } from '../../parts/plain.ts';
 import { toast } from '../../parts/toast.tsx';
+import { DELIVERY_TONES } from '../../parts/tones.ts';
 import { Status, Time } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { curlOfAttempt } from './curl.ts';
 
 const texts = webhooks.delivery;
-const TONES = {
-  pending: 'info',
-  delivered: 'good',
-  failed: 'bad',
-  cancelled: 'neutral',
-  held: 'neutral',
-} as const;
-
 /** The delivery of an event to an endpoint, in a drawer: request, response, error, and retry. */
 export function Delivery({
   endpoint,
@@ -55,7 +48,7 @@ export function Delivery({
 
 /** The status of a delivery. */
 export function DeliveryState({ status }: { status: DeliveryStatus }) {
-  return <Status tone={TONES[status]} label={webhooks.log.statuses[status]} />;
+  return <Status tone={DELIVERY_TONES[status]} label={webhooks.log.statuses[status]} />;
 }
 
 function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string }) {
