@@ -33,7 +33,11 @@ export interface Api {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
 }
 
-const agent = new Agent({ keepAlive: true });
+/**
+ * Idle connections are closed long before the server would close them (72 s). Otherwise a process that was busy with
+ * another file sends a request on a connection that the server has just closed.
+ */
+const agent = new Agent({ keepAlive: true, timeout: 10_000 });
 
 /** Sends a request with node:http, which needs a third of the processor time of `fetch`. */
 function exchange(
