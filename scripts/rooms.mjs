@@ -319,6 +319,11 @@ export const ROOMS = [
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
   ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/reports', 'payhook reports', ['cli/command', 'cli/finders', 'cli/terminal']],
+  [
+    'cli/relay',
+    'payhook relay: rows of another database, published as events',
+    ['cli/command', 'cli/terminal'],
+  ],
   ['cli/mcp', 'payhook mcp: the API as tools of an assistant', ['cli/command']],
   ['cli/webhooks', 'payhook webhooks, events and listen', ['cli/command', 'cli/finders', 'cli/terminal']],
   [

@@ -148,6 +148,7 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./webhooks/commands.ts')).addWebhooks,
   },
   { load: async () => (await import('./webhooks/listen.ts')).addListen },
+  { load: async () => (await import('./relay/command.ts')).addRelay },
   { load: async () => (await import('./demo/command.ts')).addDemo },
   { load: async () => (await import('./mcp/command.ts')).addMcp },
   { load: async () => (await import('./completion/command.ts')).addCompletion },

@@ -45,7 +45,7 @@ async function runCommand(): Promise<number> {
       args,
     });
     // these handle signals themselves
-    const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'status', 'demo']);
+    const stopsItself = new Set(['serve', 'worker', 'listen', 'relay', 'tail', 'status', 'demo']);
     program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

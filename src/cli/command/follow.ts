@@ -10,7 +10,8 @@ const POLL_ALONE_MS = 5000;
 /** A command that polls a server until it is stopped. */
 interface Following {
   readonly everyMs: number;
-  poll(client: Client): Promise<void>;
+  /** Resolves to true if there is more, and is then called again at once. */
+  poll(client: Client): Promise<boolean>;
   /** Called with each new problem; '' when it is over. */
   trouble(text: string): void;
 }
@@ -32,11 +33,11 @@ export async function follow(
       await withClient({ terminal, account }, async (client, keepMs) => {
         const until = performance.now() + keepMs;
         for (;;) {
-          await poll(client);
+          const hasMore = await poll(client);
           hasWorked = true;
           say(keepMs === 0 ? 'No server is running on this data, so nothing is delivered.' : '');
           if (performance.now() + everyMs > until) break;
-          await delay(everyMs);
+          if (!hasMore) await delay(everyMs);
         }
         if (keepMs === 0) pause = POLL_ALONE_MS;
       });

@@ -61,6 +61,7 @@ export async function showStatus(cli: Cli, { once = false }: { once?: boolean })
     async poll(client) {
       shown = describe(await readStatus(client), terminal.paint);
       draw();
+      return false;
     },
     trouble(text) {
       problem = text;

@@ -52,6 +52,7 @@ async function tail(cli: Cli, { lines, endpoint, ...filters }: TailOptions): Pro
   const poll = async (client: Client) => {
     const only = endpoint === undefined ? undefined : await findEndpoint(client, endpoint);
     await watch(client, { ...queryOf<ListWebhookEventsQuery>(filters), webhook_endpoint_id: only });
+    return false;
   };
   const stopped = aborted(untilStopped());
   // Stopping does not wait for a slow response: open requests end with the process.
