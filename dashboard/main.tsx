@@ -7,11 +7,16 @@ import { followTheme } from './data/preferences.ts';
 import { queries } from './data/queries.ts';
 import { router } from './router.ts';
 
+/** The shell appears at the latest after this time, so that it can say what the user waits for. */
+const PATIENCE_MS = 3000;
+
 followTheme();
-// while the files of the screen load; the shell shows an error
-void loadMe().catch(() => undefined);
 // the server was upgraded, so the files of the old page no longer exist
 window.addEventListener('vite:preloadError', () => window.location.reload());
+
+// until then the page shows the title that the server drew; the shell shows an error
+const isReady = Promise.all([router.load(), loadMe()]).catch(() => undefined);
+await Promise.race([isReady, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');

@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
-import { PALETTE } from '../src/kernel/html.ts';
+import { escapeHtml, escapeValue, PALETTE } from '../src/kernel/html.ts';
 import { ICON } from '../src/screens/html/html.ts';
+import { FIRST_VIEWS } from './app/first-views.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const TOKENS = 'virtual:tokens.css';
@@ -40,7 +41,16 @@ function compressed(): Plugin {
 /** A route of a screen: its path, and the file that is loaded for it. */
 const ROUTE = /path: '([^']+)'(?:(?!path: ).)*?import\('\.\/([^']+)'\)/gs;
 
-/** Writes `screens.json`: the files of each screen by its path, so that the server can name them in the page. */
+/** The title of a screen where the shell shows it. The shell replaces it. */
+const headOf = (title: string, lead: string): string =>
+  '<div class="shell"><header class="side"><div class="side-top"></div></header><main><div class="page-head"><div>' +
+  `<div class="page-title"><h1>${escapeHtml(title)}</h1></div><p class="soft">${escapeHtml(lead)}</p>` +
+  '</div></div></main></div>';
+
+/**
+ * Writes `screens.json`: for each screen by its path, the elements that name its files and its first requests, and its title, so that the
+ * server can add them to the page.
+ */
 function screenFiles(): Plugin {
   return {
     name: 'screen-files',
@@ -51,17 +61,28 @@ function screenFiles(): Plugin {
         const chunk = chunks.find(({ fileName }) => fileName === name);
         if (chunk === undefined || found.has(name)) return found;
         found.add(name);
-        for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(style);
         for (const other of chunk.imports) add(other, found);
         return found;
       };
+      const index = readFileSync(join(dir, 'index.html'), 'utf8');
       const screens = readdirSync(`${HERE}screens`).flatMap((noun) => {
         const routes = readFileSync(`${HERE}screens/${noun}/routes.ts`, 'utf8');
-        return [...routes.matchAll(ROUTE)].map(([, path, file]) => {
+        return [...routes.matchAll(ROUTE)].map(([, path = '', file]) => {
           const id = `/screens/${noun}/${file}`;
           const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(id));
           if (chunk === undefined) throw new Error(`no file was built for ${id}`);
-          return [path, [...add(chunk.fileName, new Set())]];
+          const { title, lead, reads = [] } = FIRST_VIEWS[path] ?? {};
+          const files = [...add(chunk.fileName, new Set())].filter((name) => !index.includes(name));
+          return [
+            path,
+            {
+              files: files.map((name) => `<link rel="modulepreload" crossorigin href="/${name}">`).join(''),
+              reads: reads
+                .map((at) => `<link rel="preload" as="fetch" crossorigin href="${escapeValue(at)}">`)
+                .join(''),
+              head: title && lead ? headOf(title, lead) : '',
+            },
+          ];
         });
       });
       writeFileSync(join(dir, 'screens.json'), JSON.stringify(Object.fromEntries(screens)));
@@ -95,15 +116,14 @@ export default defineConfig({
     // images stay separate files, which the content security policy allows
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // a browser requests six files at a time: a first visit needs the entry, what screens share, the styles and its screen
+    cssCodeSplit: false,
     reportCompressedSize: false,
     rolldownOptions: {
       input: { index: `${HERE}index.html`, portal: `${HERE}portal.html` },
       // 'use client' in a library is for server rendering
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
-      // a browser loads a few larger files faster than many small ones, of which it requests six at a time
-      output: {
-        codeSplitting: { groups: [{ name: 'shared', minShareCount: 5 }] },
-      },
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } },
       checks: { pluginTimings: false },
     },
   },

@@ -25,7 +25,7 @@ export async function showDashboard({ signedIn, path, query }: PageInput): Promi
     const next = query.size > 0 ? `${path}?${query}` : path;
     return redirect(next === HOME ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`, VARY);
   }
-  const page = indexPage(path);
+  const page = indexPage(path, query.size > 0);
   if (page === null) return errorPage(503, 'the dashboard was not built: run `npm run build` on the server');
   return html(200, page, {
     ...VARY,

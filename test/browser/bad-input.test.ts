@@ -12,7 +12,15 @@ import {
 import { moveTimeBack, PASSWORD, signedIn } from '../people/support.ts';
 import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
+import {
+  atDashboard,
+  expectAccessible,
+  expectQuiet,
+  hasScreen,
+  holdReads,
+  PHONE,
+  WIDE,
+} from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 const DAY_MS = 86_400_000;
@@ -90,7 +98,8 @@ inChromium('bad input', (chromium) => {
     await other.getByLabel('E-mail address').fill(ada.email);
     await other.getByLabel('Password').fill(PASSWORD);
     await other.getByRole('button', { name: 'Sign in' }).click();
-    await other.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    await other.waitForURL(`${world.url}/`);
+    await hasScreen(other);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL(`${world.url}/`);
     expect((await shop.get('/v2/account')).body.name).toBe('The other shop');
@@ -175,7 +184,7 @@ inChromium('bad input', (chromium) => {
       ...['account', 'people', 'keys', 'applications', 'audit', 'system'].map((part) => `/settings/${part}`),
     ]) {
       await page.goto(world.url + path);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await hasScreen(page);
       await page.waitForLoadState('networkidle');
       const buttons = await page.getByRole('main').getByRole('button', { disabled: false }).allInnerTexts();
       const inDialog = await page
@@ -230,7 +239,7 @@ inChromium('bad input', (chromium) => {
       await expectAccessible(page);
       // where no file is accepted, the page stays
       await page.goto(`${world.url}/affiliates`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await hasScreen(page);
       expect(await drop(page, 'paypal.csv', outdated)).toBe(false);
       expectQuiet(mia);
     },

@@ -28,9 +28,13 @@ export async function atDashboard(
   const visitor = await chromium.visitor({ scripts: true, ...look });
   await takeSession(visitor, world.url, browser.cookie() ?? '');
   await visitor.page.goto(world.url + path);
-  await visitor.page.getByRole('heading', { level: 1 }).waitFor();
+  await hasScreen(visitor.page);
   return { ...visitor, email };
 }
+
+/** Waits for the screen: the server draws its title, but not its body. */
+export const hasScreen = (page: Page): Promise<void> =>
+  page.locator('.page-body').waitFor({ state: 'attached' });
 
 /** Holds back the reads of a page until it writes, so that it does not notice changes by itself. */
 export async function holdReads(page: Page): Promise<void> {

@@ -3,7 +3,7 @@ import { ENDPOINTS, makeAffiliate, makeCommission, makePayout } from '../api/fix
 import { moveTimeBack, PASSWORD } from '../people/support.ts';
 import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, hasScreen, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
 
 inChromium('the dashboard', (chromium) => {
@@ -89,7 +89,7 @@ inChromium('the dashboard', (chromium) => {
       await choose('menuitemradio', 'Dark');
       await choose('menuitemradio', 'UTC');
       await page.reload();
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await hasScreen(page);
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
       await page.getByRole('button', { name: /account and settings/ }).click();
       expect(await page.getByRole('menuitemradio', { name: 'UTC' }).getAttribute('aria-checked')).toBe(

@@ -8,7 +8,7 @@ import { makeAffiliate } from '../api/fixtures.ts';
 import { longRun } from '../support/depth.ts';
 import { number, xlsx } from '../support/workbooks.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, hasScreen, PHONE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 const EXCEL = readFileSync(new URL('../../examples/imports/excel-commissions.csv', import.meta.url));
@@ -379,7 +379,7 @@ inChromium('the import', (chromium) => {
     expect(await page.getByRole('button', { name: 'Undo this import' }).count()).toBe(0);
     await expectAccessible(page);
     await page.goto(`${world.url}/affiliates`);
-    await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor();
+    await hasScreen(page);
     expect(await page.getByRole('link', { name: 'Import a file' }).count()).toBe(0);
     expectQuiet(vera);
   });

@@ -22,6 +22,9 @@ const OBSERVE = `
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });
+  window.asked = [];
+  const ask = window.fetch;
+  window.fetch = (...request) => (window.asked.push(String(request[0])), ask(...request));
   const set = window.setTimeout;
   window.setTimeout = (work, wait, ...rest) => set(work, wait === 5000 ? 600000 : wait, ...rest);`;
 /** The names that two navigation landmarks of the page have. */
@@ -30,10 +33,24 @@ const SAME_NAMES = `[...document.querySelectorAll('nav')].map((nav) => nav.getAt
 /** The scripts and styles that were loaded. */
 const FILES = `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)
   .filter((path) => path.startsWith('/assets/'))`;
+/** The requests that the page named for its screen. */
+const NAMED = `[...document.querySelectorAll('link[as=fetch]')].map((link) => link.getAttribute('href'))`;
+/** Those that the scripts did not make, or that a browser sent twice. */
+const WASTED = `${NAMED}.filter((address) => !asked.includes(address)
+  || performance.getEntriesByType('resource').filter(({ name }) => name === new URL(address, location).href).length >
+    asked.filter((each) => each === address).length)`;
 /** The addresses of all screens, as the router has them: `/events/$id`. */
 const ROUTES = 'Object.keys(__TSR_ROUTER__.routesByPath)';
 const BYTES = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .reduce((sum, { transferSize }) => sum + transferSize, 0)`;
+
+/** The screens whose title the server draws. */
+const MAIN = [
+  '/',
+  ...['affiliates', 'commissions', 'events', 'import', 'payouts', 'reports', 'webhooks', 'webhooks/log'].map(
+    (name) => `/${name}`,
+  ),
+];
 
 /** Whether a path belongs to a route, such as `/events/$id`. */
 function isAt(path: string, route: string): boolean {
@@ -126,6 +143,10 @@ inChromium('the screens', (chromium) => {
           files.filter((name) => !served.includes(name)),
           `files of ${path}`,
         ).toEqual([]);
+        expect(await page.evaluate(WASTED), `requests of ${path} without use`).toEqual([]);
+        if (MAIN.includes(path)) {
+          expect(/<h1>(.+)<\/h1>/.exec(served)?.[1]).toBe(await page.locator('h1').textContent());
+        }
         expect(await page.evaluate(SAME_NAMES), `navigation of ${path}`).toEqual([]);
         expect(bytes, path).toBeGreaterThan(0);
         expect(bytes, path).toBeLessThan(MOST_BYTES);

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { COMMISSIONS, type Json, makeAffiliate, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import { someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, hasScreen, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 const MARKUP = '<img src=x onerror="window.harmed=1"></script><b>';
@@ -128,7 +128,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
 
       await page.goto(`${world.url}/affiliates`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await hasScreen(page);
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'Go to anything' }).fill('onerror');
       await page.getByRole('option', { name: MARKUP }).waitFor();

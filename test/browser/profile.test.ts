@@ -76,7 +76,7 @@ inChromium('the profile', (chromium) => {
     const invited = await agency.post('/v2/users', { email, name: 'Ada', role: 'viewer' });
     await page.goto(invited.body.invitation_url);
     await page.getByRole('button', { name: 'Join' }).click();
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForURL(`${world.url}/`);
     await page.goto(`${world.url}/settings/profile`);
     await page.getByRole('heading', { name: 'Your accounts' }).waitFor();
     await expectAccessible(page);

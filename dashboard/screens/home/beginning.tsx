@@ -26,7 +26,8 @@ function useSteps(): readonly Step[] | null {
     useRead('listAffiliates', ONE),
     useRead('listCommissions', ONE),
     useRead('listPayouts', ONE),
-    useRead('listWebhookEndpoints', ONE),
+    // the same read as that of `Attention`
+    useRead('listWebhookEndpoints', { query: { per_page: 100 } }),
   ].map(({ data }) => data?.pagination.total);
   const users = useRead('listUsers', ONE, { isEnabled: may.people }).data?.pagination.total;
   if (counts.includes(undefined) || (may.people && users === undefined)) return null;

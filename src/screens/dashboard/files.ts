@@ -53,26 +53,32 @@ function readAll(): Map<string, Built> {
   return found;
 }
 
-/**
- * The HTML page of the dashboard for a path; null if it was not built. It names the files of the screen, which the browser
- * otherwise requests only after it has run the first ones.
- */
-export function indexPage(path: string): string | null {
-  const page = textOf(INDEX);
-  if (page === null) return null;
-  const links = screenFiles(path)
-    .filter((name) => !page.includes(name))
-    .map((name) => {
-      const kind = name.endsWith('.css') ? 'stylesheet' : 'modulepreload';
-      return `<link rel="${kind}" crossorigin href="/${name}">`;
-    });
-  return page.replace('</head>', `${links.join('')}</head>`);
+/** What the build adds to the page of a screen, as HTML. */
+interface Screen {
+  readonly files: string;
+  /** The requests of the screen at its address without parameters. */
+  readonly reads: string;
+  readonly head: string;
 }
 
-/** The files of the screen at a path, which may end with the id of a record. */
-function screenFiles(path: string): readonly string[] {
-  const screens: Readonly<Record<string, readonly string[]>> = JSON.parse(textOf(SCREENS) ?? '{}');
-  return screens[path] ?? screens[`${path.slice(0, path.lastIndexOf('/') + 1)}$id`] ?? [];
+/**
+ * The HTML page of the dashboard for an address; null if it was not built. It names the files and requests of the screen, which the
+ * browser otherwise requests only after it has run the first files, and shows the title of a main screen.
+ */
+export function indexPage(path: string, hasQuery: boolean): string | null {
+  const page = textOf(INDEX);
+  const screen = screenAt(path);
+  if (page === null || screen === undefined) return page;
+  const { files, reads, head } = screen;
+  return page
+    .replace('</head>', `${files}${hasQuery ? '' : reads}</head>`)
+    .replace('<div id="root">', `<div id="root">${head}`);
+}
+
+/** The screen at a path, which may end with the id of a record. */
+function screenAt(path: string): Screen | undefined {
+  const screens: Readonly<Record<string, Screen>> = JSON.parse(textOf(SCREENS) ?? '{}');
+  return screens[path] ?? screens[`${path.slice(0, path.lastIndexOf('/') + 1)}$id`];
 }
 
 /** The HTML page of a portal; null if it was not built. */
