@@ -49,7 +49,11 @@ const columns: readonly Column<Commission>[] = [
     isBelow: true,
     cell: (commission) => <CommissionStatus commission={commission} />,
   },
-  { title: texts.columns.type, isWide: true, cell: ({ type }) => texts.type[type] },
+  {
+    title: texts.columns.type,
+    isWide: true,
+    cell: ({ type }) => <span className="unbroken">{texts.type[type]}</span>,
+  },
   {
     title: texts.columns.amount,
     isFigure: true,
