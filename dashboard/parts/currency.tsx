@@ -1,4 +1,12 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { common } from '../texts/common.ts';
 import { currencyOptions, Field, type Option } from './field.tsx';
 
@@ -19,6 +27,39 @@ function meant(shown: readonly Option<string>[], typed: string): Option<string> 
   const text = typed.trim().toLowerCase();
   if (text === '') return undefined;
   return shown.find(({ value }) => value === text) ?? (shown.length === 1 ? shown[0] : undefined);
+}
+
+/** The space between the field and its list, and between the list and the edge of the window; the list's height. In pixels. */
+const GAP = 4;
+const MOST_HEIGHT = 256;
+
+/** Puts the open list below its field, or above it where there is more room. A dialog would cut off a list inside it. */
+function usePlace(root: RefObject<HTMLElement | null>, isOpen: boolean): void {
+  useLayoutEffect(() => {
+    const list = root.current?.querySelector<HTMLElement>('[role=listbox]');
+    if (!isOpen || !list) return;
+    const place = () => {
+      const field = root.current?.getBoundingClientRect();
+      if (field === undefined) return;
+      const [below, above] = [window.innerHeight - field.bottom, field.top].map((room) => room - 2 * GAP) as [
+        number,
+        number,
+      ];
+      const isAbove = below < MOST_HEIGHT && above > below;
+      list.style.maxHeight = `${Math.min(MOST_HEIGHT, isAbove ? above : below)}px`;
+      list.style.width = `${field.width}px`;
+      list.style.left = `${Math.min(field.left, window.innerWidth - list.offsetWidth - GAP)}px`;
+      list.style.top = isAbove ? 'auto' : `${field.bottom + GAP}px`;
+      list.style.bottom = isAbove ? `${window.innerHeight - field.top + GAP}px` : 'auto';
+    };
+    place();
+    window.addEventListener('resize', place);
+    window.addEventListener('scroll', place, true);
+    return () => {
+      window.removeEventListener('resize', place);
+      window.removeEventListener('scroll', place, true);
+    };
+  }, [root, isOpen]);
 }
 
 /**
@@ -49,6 +90,7 @@ export function CurrencyField({
   const options = [...(any === undefined ? [] : [{ value: '', label: any }]), ...namedCurrencies(likely)];
   const shown = typed === null ? [] : matching(options, typed);
   const isOpen = typed !== null;
+  usePlace(root, isOpen);
   useEffect(() => {
     if (isOpen) root.current?.querySelector(`[id="${list}-${at}"]`)?.scrollIntoView({ block: 'nearest' });
   }, [isOpen, at, list]);
