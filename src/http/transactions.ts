@@ -7,6 +7,7 @@ import { Failure } from '../kernel/errors.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { inSpan } from '../metrics/traces.ts';
+import { letSendingCatchUp } from '../outbox/hand-over.ts';
 import { MAX_PAYLOAD_BYTES } from '../outbox/queue.ts';
 import { note } from '../people/audit/service.ts';
 import { filteredPublishing } from './filtered.ts';
@@ -35,6 +36,7 @@ export function transactions(
   return async (request) => {
     const span = { kind: 'internal', name: 'transaction', parent: request.trace } as const;
     const answer = await inSpan(db, span, (trace) => ask({ ...request, trace }));
+    if (route.publishes) await letSendingCatchUp(db, request.input.account);
     if (answer instanceof Failure) throw answer;
     return answer;
   };

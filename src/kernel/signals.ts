@@ -5,10 +5,12 @@ import { channel } from 'node:diagnostics_channel';
  * nobody subscribed to costs one comparison. Tests wait for a signal instead of asking again and again.
  */
 
-/** What each signal says; its message has how many rows the step handled. */
+/** What each signal says; its message has how many rows the step handled, unless it says otherwise. */
 const SIGNALS = {
   /** A publish leased deliveries to the worker of its own process. */
   leased: channel('payhook.leased'),
+  /** The answer to a publish is delayed; its message has by how many milliseconds. */
+  delayed: channel('payhook.delayed'),
   /** A claim leased deliveries. */
   claimed: channel('payhook.claimed'),
   /** A worker looked where the dead rows of endpoints end; its message has how many positions it made. */

@@ -1,5 +1,6 @@
 import type { Tx } from '../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
+import { signal } from '../kernel/signals.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 
 /** The form an endpoint wants (webhooks/forms); null = the payload as stored. */
@@ -118,6 +119,8 @@ export interface Courier {
    * closed. Other offers may be open.
    */
   offer(events: number): Promise<Offer | null>;
+  /** The milliseconds by which the answer to an account that just published is delayed; 0 = not at all. */
+  pauseMs(account: AccountId): number;
 }
 
 export interface Offer {
@@ -155,4 +158,18 @@ export function deliverHere(db: { readonly scopeKey: object }, courier: Courier)
  */
 export async function offerIn(tx: Tx, events: number): Promise<Offer | null> {
   return (await couriers.get(tx.scopeKey)?.offer(events)) ?? null;
+}
+
+/**
+ * Waits before an account gets the answer to what it published, while this process sends its earlier events. Waits at most
+ * 100 ms, and not for receivers.
+ */
+export async function letSendingCatchUp(
+  db: { readonly scopeKey: object },
+  account: AccountId,
+): Promise<void> {
+  const pauseMs = couriers.get(db.scopeKey)?.pauseMs(account) ?? 0;
+  if (pauseMs <= 0) return;
+  signal('delayed', pauseMs);
+  await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import { cancelUnwanted } from '../../outbox/cutoffs.ts';
 import { giveBack } from '../../outbox/ending.ts';
@@ -7,6 +8,7 @@ import type { Leased } from '../../outbox/hand-over.ts';
 import { type AttemptsOptions, createAttempts, type Finished, type Several } from './attempt.ts';
 import type { LeasedBatch } from './claim-batches.ts';
 import { beginAttempt, endAttempt, measureAttempt } from './measure.ts';
+import { createPace } from './pace.ts';
 import type { Lease } from './permits.ts';
 
 /** The attempts in flight. */
@@ -24,6 +26,8 @@ export interface Dispatch {
   batchBytes(): number;
   /** Milliseconds for which nothing should begin because this machine lacked a resource; 0 or less = no pause. */
   restMs(): number;
+  /** See `Courier`. */
+  pauseMs(account: AccountId): number;
   /** Waits for attempts in flight, at most 10 s, then aborts them. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -34,6 +38,8 @@ interface DispatchOptions extends AttemptsOptions {
   readonly log: Logger;
   /** Receives the result of an attempt, to be written. */
   settle(finished: Finished): void;
+  /** The number of results not written yet. */
+  unwritten(): number;
   /** Nothing is written for this delivery: it was returned to the queue, or its lease will expire. */
   onUnsent(delivery: Leased): void;
 }
@@ -45,10 +51,11 @@ const LONGEST_REST_MS = 30_000;
 
 /** Creates a `Dispatch`. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { db, log, settle, onUnsent, permits } = options;
+  const { db, log, settle, unwritten, onUnsent, permits } = options;
   const attempts = createAttempts(options);
   const rest = createRest(log);
   const underWay = new Set<Promise<void>>();
+  const pace = createPace(unwritten);
   let batchBytes = 0;
 
   /** `first` and `others` are sent in one request by `make`. */
@@ -69,6 +76,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         if ((ended[0]?.disables ?? null) !== null) permits.refuse(first.endpoint);
         for (const finished of ended) {
           measureAttempt(db, finished);
+          pace.note(finished);
           settle(finished);
         }
         return;
@@ -145,6 +153,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     batchBytes: () => batchBytes,
     size: () => underWay.size,
     restMs: rest.leftMs,
+    pauseMs: pace.pauseMs,
     async drain() {
       const cut = setTimeout(attempts.abortAll, DRAIN_MS);
       while (underWay.size > 0) await Promise.all(underWay);

@@ -1,21 +1,21 @@
 import type { Database } from '../../db/database.ts';
-import { idOf, timeIn } from '../../kernel/ids.ts';
+import { idOf } from '../../kernel/ids.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
 import { type Span, tracerOf } from '../../metrics/traces.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import type { Finished } from './attempt.ts';
+import { waitBeforeFirst } from './pace.ts';
 
 /** Records the metrics of a finished attempt. */
-export function measureAttempt(db: Database, { delivery, result, isFurther }: Finished): void {
+export function measureAttempt(db: Database, finished: Finished): void {
+  const { delivery, result, isFurther } = finished;
   const instruments = instrumentsOf(db);
   if (instruments === undefined) return;
   instruments.count('delivery', 1, { outcome: outcomeOf(delivery.trigger, result) });
   if (!isFurther) instruments.observe('attempt', result.durationMs / 1000);
-  if (delivery.step > 0 || delivery.trigger !== 'scheduled') return;
-  // both are by the database's clock, whose corrections must not make a latency negative
-  const sinceStored = Date.parse(result.startedAt) - timeIn(delivery.event);
-  instruments.observe('latency', Math.max(0, sinceStored) / 1000);
+  const waitedMs = waitBeforeFirst(finished);
+  if (waitedMs !== null) instruments.observe('latency', waitedMs / 1000);
 }
 
 function outcomeOf(trigger: string, { succeeded, lost, cancelled, retryMs }: Finished['result']): string {

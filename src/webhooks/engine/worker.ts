@@ -93,6 +93,7 @@ export function createWorker(options: WorkerOptions): Worker {
     permits,
     makeSure: registration.makeSure,
     settle: settler.add,
+    unwritten: settler.waiting,
     onUnsent: (delivery) => leasing.end([delivery]),
   });
   const reportClaim = createClaimReports(db);
@@ -124,8 +125,7 @@ export function createWorker(options: WorkerOptions): Worker {
     // from the cursor to the end, then once from the start, so that every endpoint is visited
     for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !isOver(); ) {
       begin();
-      const restMs = dispatch.restMs();
-      if (restMs > 0) return restMs;
+      if (dispatch.restMs() > 0) return dispatch.restMs();
       const claimed = await leasing.claim(cursor);
       if (leasing.isLeftBehind()) settler.hurry();
       if (claimed === null) return POLL_MS; // the end of an attempt wakes us
@@ -144,7 +144,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   const stopHearing = db.onAnnounced(hear);
-  const stopOffering = deliverHere(db, leasing);
+  const stopOffering = deliverHere(db, { offer: leasing.offer, pauseMs: dispatch.pauseMs });
   const tending = startTending(options);
 
   return {
