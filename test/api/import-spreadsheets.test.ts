@@ -132,6 +132,8 @@ describe('a cell of an Excel workbook', () => {
       [{ xml: '<c><v>1234567890123456</v></c>' }, 'cell B4 has a number of more than 15 digits'],
       // a reference to an empty cell, which Excel shows as 00.01.1900
       [number('0', 'dd.mm.yyyy'), 'cell B5 has a date format and a number that is no date'],
+      // as openpyxl writes it
+      [{ xml: '<c><f>SUM(A1)</f><v /></c>' }, 'cell B6 has a formula without a stored value'],
     ];
     const rows = bad.map(([cell], index): XlsxCell[] => [`${index}@example.com`, cell]);
     const file = oneSheet(['Email', 'External id'], ...rows, ['good@example.com', '7']);

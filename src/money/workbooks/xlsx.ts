@@ -221,7 +221,8 @@ function textOf(cell: OpenCell, row: number, { texts, formats, is1904 }: Book): 
   const { type, value, column, style } = cell;
   const bad = (why: string) => badCell(row, column, why);
   if (type === 'inlineStr') return cellText(unescaped(cell.inline));
-  if (value === null) return cell.hasFormula ? bad(NO_VALUE) : '';
+  // some programs write an empty number for a formula that they did not calculate
+  if (value === null || (value === '' && type === 'n')) return cell.hasFormula ? bad(NO_VALUE) : '';
   switch (type) {
     case 's':
       return cellText(texts[Number(value)] ?? '');
@@ -245,7 +246,7 @@ function numberText(
   bad: (why: string) => string,
 ): string {
   const number = decimalOf(value);
-  if (number === null) return value === '' ? '' : bad(`has the number ${JSON.stringify(value.slice(0, 20))}`);
+  if (number === null) return bad(`has the number ${JSON.stringify(value.slice(0, 20))}`);
   if (format.kind === 'date')
     return shownDate(Number(value), format, is1904) ?? bad('has a date format and a number that is no date');
   return hasLostDigits(number) ? bad(LOST_DIGITS) : shownNumber(number, format);
