@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { join, type Sql } from 'sql-template-tag';
 
 /* How a person is found in texts, and taken out of them. */
 
@@ -37,10 +37,17 @@ export function patternsOf({ addresses, names, placeholder }: Called) {
 }
 export type Patterns = ReturnType<typeof patternsOf>;
 
+/** Texts (SQL) as one, each on its own line. Not by concat_ws, which is stable: a node of Citus refuses it in an UPDATE. */
+export const linesOf = (texts: readonly Sql[]): Sql =>
+  join(
+    texts.map((text) => sql`coalesce(${text}, '')`),
+    ' || chr(10) || ',
+  );
+
 /** Whether a text (SQL) mentions the person: it has an e-mail address of theirs, or two of their names. */
 export function tellsOf(text: Sql, { addresses, names }: Patterns): Sql {
-  return sql`(coalesce(${text} ~* ${addresses}, false)
-    or (select count(*) from unnest(${names}::text[]) name where ${text} ~* name) > 1)`;
+  return sql`(coalesce((${text}) ~* ${addresses}, false)
+    or (select count(*) from unnest(${names}::text[]) name where (${text}) ~* name) > 1)`;
 }
 
 /** A text (SQL) without the e-mail addresses of the person. What two ids have in common they have in common afterwards. */

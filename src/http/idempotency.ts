@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import sql, { join } from 'sql-template-tag';
+import sql, { join, raw } from 'sql-template-tag';
 import type { Principal, Reply } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
 import { type Database, oneRow, rows, type Tx } from '../db/database.ts';
 import { keyInForce, sealingKey } from '../db/secret-key.ts';
-import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../erasure/person.ts';
+import { linesOf, type Patterns, tellsOf, withoutAddress, withoutPerson } from '../erasure/person.ts';
 import { Failure, fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
@@ -293,6 +293,6 @@ export async function eraseFromReplies(
         set key = ${withoutAddress(sql`key`, patterns)},
             body = case when ${isRecord} then ${record} else ${withoutPerson(sql`body`, patterns)} end
         where account_id = ${account}
-          and (${isRecord} or ${tellsOf(sql`concat_ws(chr(10), key, body)`, patterns)})`,
+          and (${isRecord} or ${tellsOf(linesOf([raw('key'), raw('body')]), patterns)})`,
   );
 }

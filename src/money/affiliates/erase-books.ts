@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { type Fields, namesOf, type TextErasure, type WritableField } from '../../contract/fields.ts';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
-import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
+import { linesOf, type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { lockBooks } from '../ledger/books.ts';
@@ -99,7 +99,7 @@ async function rewrite(tx: Tx, { account, patterns }: Sought, wanted: Rewriting)
   // imports keep the text as it was given
   const jsonType = raw(wanted.table === 'imports' ? 'json' : 'jsonb');
   const column = (name: string) => raw(`t.${name}`);
-  const text = sql`concat_ws(chr(10), ${join([...ids, ...texts, ...jsons].map((name) => sql`${column(name)}::text`))})`;
+  const text = linesOf([...ids, ...texts, ...jsons].map((name) => sql`${column(name)}::text`));
   const changes = [
     ...ids.map((name) => [name, withoutAddress(column(name), patterns)] as const),
     ...texts.map((name) => [name, withoutPerson(column(name), patterns)] as const),

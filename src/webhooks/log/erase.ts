@@ -1,6 +1,6 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
-import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
+import { linesOf, type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
 const AT_ONCE = 1000;
@@ -81,7 +81,8 @@ async function blankAnswers(
   { from, to }: Span,
   events: readonly string[],
 ): Promise<void> {
-  const said = sql`concat_ws(chr(10), a.url, a.request_headers::text, a.response_headers::text, a.response_body, a.error_message)`;
+  const columns = ['url', 'request_headers', 'response_headers', 'response_body', 'error_message'];
+  const said = linesOf(columns.map((name) => raw(`a.${name}::text`)));
   await rows(
     tx,
     sql`update attempts a
