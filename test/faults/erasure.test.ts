@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everything, makeUser, signInAs } from '../people/support.ts';
+import { untilLockWait } from '../support/held.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
@@ -27,12 +28,7 @@ async function killedAt(lock: string, begin: () => unknown, andPostgres = false)
   await holder.query('begin');
   expect((await holder.query(lock)).rowCount, lock).toBe(1);
   await begin();
-  await until(`somebody to wait for ${lock}`, async () => {
-    const { rowCount } = await holder.query(
-      `select from pg_locks where not granted and locktype = 'transactionid'`,
-    );
-    return rowCount;
-  });
+  await untilLockWait(folder);
   await server.kill(andPostgres);
   await holder.end().catch(() => undefined);
   server = await folder.start();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { untilLockWait } from '../support/held.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeAffiliates, takeIn } from '../support/seed.ts';
-import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
 
 const PAYOUTS = '/v2/affiliates/payouts';
@@ -57,10 +57,7 @@ test.each([
     'create or replace trigger wait_at_seven before insert on invoices for each row execute function wait_at_seven()',
   );
   const answered = server.api.post(`${path}/invoices`).catch(() => null);
-  await until('the seventh invoice waits', async () => {
-    const waiting = `select 1 from pg_locks where not granted and locktype = 'advisory'`;
-    return (await holder.query(waiting)).rowCount;
-  });
+  await untilLockWait(folder);
   await server.kill(andPostgres);
   expect(await answered).toBeNull();
   await holder.end().catch(() => undefined);

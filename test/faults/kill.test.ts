@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
+import { statementsThat } from '../support/held.ts';
 import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
@@ -123,11 +124,21 @@ describe('kill -9', () => {
     expect(lost?.lost, `${when}: acknowledged commissions are not there`).toBeNull();
   }
 
-  /** One operation, one kill, one restart. `ready` runs before the request is sent, `moment` is the kill's. */
+  /**
+   * One operation, one kill, one restart. `ready` runs before the request is sent, `moment` is the kill's, `over` runs after it.
+   */
   async function round(
     name: string,
     andPostgres: boolean,
-    { ready, moment }: { ready?: () => Promise<unknown>; moment: () => Promise<unknown> },
+    {
+      ready,
+      moment,
+      over,
+    }: {
+      ready?: () => Promise<unknown>;
+      moment: () => Promise<unknown>;
+      over?: () => Promise<unknown> | undefined;
+    },
   ): Promise<void> {
     const operation = OPERATIONS[name] as Operation;
     const label = `${name} ${Math.random().toString(36).slice(2, 10)}`.replaceAll(' ', '-');
@@ -140,6 +151,7 @@ describe('kill -9', () => {
       await moment();
     } finally {
       await server.kill(andPostgres);
+      await over?.();
     }
     const [answer] = await Promise.all([answered, writing]);
     if (answer) expect(operation.statuses).toContain(answer.status);
@@ -185,9 +197,10 @@ describe('kill -9', () => {
       },
       moment: () =>
         until('the operation is about to publish its event', async () => {
-          const waiting = `select 1 from pg_locks where not granted and relation = 'events'::regclass`;
-          return (await lock?.query(waiting))?.rowCount;
+          const waiting = `wait_event_type = 'Lock' and wait_event = 'relation'`;
+          return (await statementsThat(folder, waiting)).length > 0;
         }),
+      over: () => lock?.end().catch(() => undefined),
     });
   });
 

@@ -1,10 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
+import { statementsThat } from '../support/held.ts';
 import { LOOSE_ENDS, MISCOUNTS } from '../support/imbalances.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { dataFolder } from './support-server.ts';
+import { type DataFolder, dataFolder } from './support-server.ts';
 
 // leases of four seconds: deliveries in flight at a killed worker are due again soon
 const settings = { DELIVERY_TIMEOUT_MS: '2000', DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' };
@@ -16,6 +17,10 @@ const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
+
+/** Whether the trigger that a test adds is at work. */
+const isDawdling = async (folder: DataFolder) =>
+  (await statementsThat(folder, `wait_event = 'PgSleep'`)).length > 0;
 
 async function publishAll(api: Api): Promise<string[]> {
   const ids: string[] = [];
@@ -108,17 +113,14 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
   const read = async () => (await server.api.get(`${endpoint}/recoveries/${body.id}`)).body;
   const cancelled = async () =>
     (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
-  const dawdling = async () =>
-    (await folder.query(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)).length > 0;
-
   // in the middle of the first slice: nothing of it remains
-  await until('a slice is at work', dawdling);
+  await until('a slice is at work', () => isDawdling(folder));
   await server.kill();
   server = await folder.start();
   expect((await read()).discarded_count).toBe(await cancelled());
   // in the middle of the second one: the first remains
   await until('the first slice is done', async () => (await read()).discarded_count === 1000);
-  await until('the second slice is at work', dawdling);
+  await until('the second slice is at work', () => isDawdling(folder));
   await server.kill(true);
   server = await folder.start();
   expect([(await read()).discarded_count, await cancelled()]).toEqual([1000, 1000]);
@@ -155,10 +157,7 @@ test('enabling an endpoint without its held events goes on after its server is k
   const cancelled = async () =>
     (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
   for (const withDatabase of [false, true]) {
-    await until('a slice is at work', async () => {
-      const found = await folder.query(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`);
-      return found.length > 0;
-    });
+    await until('a slice is at work', () => isDawdling(folder));
     await server.kill(withDatabase);
     server = await folder.start();
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { rounds } from '../support/depth.ts';
+import { statementsThat } from '../support/held.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
 import { TEST_PATIENCE_MS } from '../support/patience.ts';
 import { isRunning } from '../support/processes.ts';
@@ -132,13 +133,10 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
       await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
     },
     async untilLeasesExpired() {
+      const stalled = `state = 'idle in transaction' and xact_start < now() - interval '${LEASE_MS} ms'`;
       await until('nothing can go', async () => {
-        const [queue] = await folder.query<{ over: boolean }>(
-          `select not exists (select from queue) or exists (
-             select from pg_stat_activity where datname = current_database()
-               and state = 'idle in transaction' and xact_start < now() - interval '${LEASE_MS} ms') as over`,
-        );
-        return queue?.over;
+        const waiting = await folder.query('select from queue limit 1');
+        return waiting.length === 0 || (await statementsThat(folder, stalled)).length > 0;
       });
     },
     async untilLeasesEnd() {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { longRun } from '../support/depth.ts';
+import { waitingForLocks } from '../support/held.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { isRunning } from '../support/processes.ts';
 import { makeAffiliates, type Sale, salesFile, salesFor } from '../support/seed.ts';
@@ -26,8 +27,7 @@ describe.concurrent('SIGTERM', () => {
       const lock = await folder.superuser();
       await lock.query('begin; lock table commissions in share mode');
       const answers = sales.map((sale) => server.api.post(COMMISSIONS, sale));
-      const waiting = async () =>
-        (await lock.query('select 1 from pg_locks where not granted')).rowCount === sales.length;
+      const waiting = async () => (await waitingForLocks(folder)).length === sales.length;
       await until('all requests are in progress', waiting);
       const exit = server.signal('SIGTERM');
       await until('no new request is accepted', async () => !(await listens(server.url)));

@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { inject } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { cellOfFile, type TestCell, tablesOf } from '../support/cell-of-file.ts';
+import { cellOfFile, isOnNode, type TestCell, tablesOf } from '../support/cell-of-file.ts';
 import { putDataFolder } from '../support/data-folder.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { countOfProcesses, isRunning, killWithChildren } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
+import { sharedDatabase } from './support-shared.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -78,7 +80,7 @@ export interface DataFolder {
   ): Promise<{ readonly code: number | null; readonly text: string; readonly error: string }>;
   /** Rows of a query as superuser, while a server runs. */
   query<Row>(text: string): Promise<Row[]>;
-  /** A superuser connection, for locks; ends with PostgreSQL. */
+  /** A superuser connection to the server that holds the tables, for locks; ends with PostgreSQL. */
   superuser(): Promise<pg.Client>;
   /** Ends running processes and removes the folder. */
   remove(): Promise<void>;
@@ -97,10 +99,13 @@ export function listens(url: string): Promise<boolean> {
   });
 }
 
-/** A separate data folder (DATA_DIR) under the system's temporary one. */
+/**
+ * A separate data folder (DATA_DIR) under the system's temporary one. On a Citus cluster its tables are on the node of the run, which
+ * `kill` leaves running.
+ */
 export function dataFolder({
   settings = {},
-  database,
+  database: given,
   cell = cellOfFile(),
   program = [PROGRAM],
   openFiles,
@@ -108,6 +113,8 @@ export function dataFolder({
   const path = mkdtempSync(join(tmpdir(), 'payhook-server-'));
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
+  let database = given;
+  let onNode: { drop(): Promise<void> } | undefined;
   /** Ends with the PostgreSQL it is connected to. */
   let inspector: pg.Client | undefined;
   const data = join(path, 'data');
@@ -166,7 +173,11 @@ export function dataFolder({
   }
 
   async function start(more: Settings = {}): Promise<ServerProcess> {
-    inspector = undefined;
+    if (!database && isOnNode()) {
+      const made = await sharedDatabase();
+      [database, onNode] = [made, made];
+    }
+    if (!onNode) inspector = undefined;
     if (!database && !existsSync(join(data, 'postgres'))) await putDataFolder(data, cell);
     const { child, match, exited, log, signal } = await run(
       'serve',
@@ -195,8 +206,10 @@ export function dataFolder({
     };
   }
 
-  async function superuser(): Promise<pg.Client> {
-    const client = new pg.Client(database?.superuser ?? (await embeddedSuperuser(data, cell)));
+  const login = async () => database?.superuser ?? (await embeddedSuperuser(data, cell));
+
+  async function connected(to: pg.ClientConfig): Promise<pg.Client> {
+    const client = new pg.Client(to);
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -205,7 +218,10 @@ export function dataFolder({
   return {
     path,
     start,
-    superuser,
+    async superuser() {
+      const node = onNode && inject('postgres').cluster?.[1];
+      return connected({ ...(await login()), ...(node ? { port: node } : {}) });
+    },
     async startWorker(more = {}) {
       const { child, exited, log, signal } = await run('worker', /is delivering/, more);
       return {
@@ -228,7 +244,7 @@ export function dataFolder({
       return { code: child.exitCode, text, error };
     },
     async query<Row>(text: string) {
-      inspector ??= await superuser();
+      inspector ??= await connected(await login());
       return (await inspector.query(text)).rows as Row[];
     },
     async remove() {
@@ -239,6 +255,7 @@ export function dataFolder({
         await once(child, 'close');
       }
       await until('PostgreSQL is gone', () => postmasters.every((pid) => !isRunning(pid)));
+      await onNode?.drop();
       rmSync(path, { recursive: true, force: true });
     },
   };

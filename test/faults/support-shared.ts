@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { inject } from 'vitest';
 import { cellOfFile, type TestCell, tablesOf } from '../support/cell-of-file.ts';
 import { urlOf } from '../support/database-url.ts';
+import { asAdmin } from '../support/world.ts';
 import type { SharedDatabase } from './support-server.ts';
 
 /**
@@ -22,19 +22,7 @@ export async function sharedDatabase({
 } = {}): Promise<SharedDatabase & { drop(): Promise<void> }> {
   const { user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
   const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
-  const as = (database: string) => ({
-    host: postgres.host,
-    port: postgres.port,
-    database,
-    user: superuser,
-    ...(superuserPassword ? { password: superuserPassword } : {}),
-  });
-  const asAdmin = async (statement: string) => {
-    const admin = new pg.Client(as('postgres'));
-    await admin.connect();
-    await admin.query(statement);
-    await admin.end();
-  };
+  const login = superuserPassword ? { password: superuserPassword } : {};
   await asAdmin(
     `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.templates[cell].name} owner ${user}`,
   );
@@ -43,7 +31,10 @@ export async function sharedDatabase({
     url: urlOf({ ...at, user, password, database: name }),
     secretKey: postgres.secretKey,
     apiKey: postgres.templates[cell].key,
-    superuser: { ...as(name), ...tablesOf(cell) },
+    superuser: {
+      ...{ host: postgres.host, port: postgres.port, database: name, user: superuser, ...login },
+      ...tablesOf(cell),
+    },
     drop: () => asAdmin(`drop database ${name} with (force)`),
   };
 }

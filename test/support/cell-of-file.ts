@@ -13,14 +13,24 @@ const ROOMS = /\/test\/((?:access|api|delivery|properties|races|tenants)\/.+)$/;
 const CRASHES =
   /\/test\/(faults\/(?:deliveries|erasure|invoices|kill|recoveries|rolling|stalls|stop)\.test\.ts)$/;
 
+/** The path of the current test file if its accounts can be in any cell. */
+function pathInAnyCell(): string | undefined {
+  const { testPath = '' } = expect.getState();
+  const [, path] = ROOMS.exec(testPath) ?? CRASHES.exec(testPath) ?? [];
+  return path;
+}
+
+/** Whether the accounts of the current test file are in a cell on a node of Citus (TEST_CITUS). */
+export const isOnNode = (): boolean =>
+  inject('postgres').cluster !== undefined && pathInAnyCell() !== undefined;
+
 /**
  * The cell that holds the accounts of the current test file: cell 1 for half of the files, by a hash of the path, so that a file
  * is always in the same cell. TEST_CELL=0 or TEST_CELL=1 decides for all of them.
  */
 export function cellOfFile(): TestCell {
   const { cluster, replica } = inject('postgres');
-  const { testPath = '' } = expect.getState();
-  const [, path] = ROOMS.exec(testPath) ?? CRASHES.exec(testPath) ?? [];
+  const path = pathInAnyCell();
   // a database on a node of Citus is one schema, and only cell 0 has a replica
   if (path === undefined || cluster || replica) return 0;
   const { TEST_CELL: forced = 'spread' } = process.env;

@@ -21,17 +21,21 @@ export function holdBack({ latency }: World, statement: string): { reached: Prom
   return { reached, goOn: () => open() };
 }
 
-const WAITING = `select query from pg_stat_activity
-  where datname = current_database() and wait_event_type = 'Lock' and backend_type = 'client backend'`;
+/** A database, as a world or the data folder of a process has it. */
+interface Queried {
+  query<Row>(text: string): Promise<Row[]>;
+}
 
 /**
- * The statements in the database of a world that wait for a lock. Those of a cell on a node wait there, with a number after
- * the names of tables.
+ * The statements in a database whose row of pg_stat_activity meets a condition. Those of a cell on a node are there, with a number
+ * after the names of tables.
  */
-export async function waitingForLocks({ query }: World): Promise<string[]> {
+export async function statementsThat({ query }: Queried, condition: string): Promise<string[]> {
   await query('select pg_stat_clear_snapshot()'); // inside a transaction it would not change
   const { cluster, superuser: user } = inject('postgres');
-  const waiting = await query<{ query: string }>(WAITING);
+  const active = `select query from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and ${condition}`;
+  const waiting = await query<{ query: string }>(active);
   if (!cluster) return waiting.map(({ query: text }) => text);
   const [{ database } = { database: '' }] = await query<{ database: string }>(
     'select current_database() as database',
@@ -39,13 +43,16 @@ export async function waitingForLocks({ query }: World): Promise<string[]> {
   const onNodes = cluster.slice(1).map(async (port) => {
     const node = new pg.Client({ host: '127.0.0.1', port, user, database });
     await node.connect();
-    const { rows } = await node.query<{ query: string }>(WAITING);
+    const { rows } = await node.query<{ query: string }>(active);
     await node.end();
     return rows;
   });
   return [waiting, ...(await Promise.all(onNodes))].flat().map(({ query: text }) => text);
 }
 
+/** The statements in a database that wait for a lock. */
+export const waitingForLocks = (database: Queried) => statementsThat(database, `wait_event_type = 'Lock'`);
+
 /** Resolves when a number of statements in the database wait for a lock. */
-export const untilLockWait = (world: World, count = 1) =>
-  until(`${count} statements wait for a lock`, async () => (await waitingForLocks(world)).length >= count);
+export const untilLockWait = (database: Queried, count = 1) =>
+  until(`${count} statements wait for a lock`, async () => (await waitingForLocks(database)).length >= count);

@@ -70,7 +70,8 @@ export function clientOf(database: string, cell: TestCell = 0): pg.Client {
   return client;
 }
 
-async function asAdmin(statement: string): Promise<void> {
+/** Runs a statement as superuser outside the databases of the tests; on a Citus cluster, on every member. */
+export async function asAdmin(statement: string): Promise<void> {
   const { cluster } = inject('postgres');
   if (cluster) return onMembers(cluster, statement);
   const admin = clientOf('postgres');
