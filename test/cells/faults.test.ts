@@ -57,6 +57,12 @@ test('while a cell is down its accounts get 503, the others are served, and ever
   expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
   await receiver.until(4);
 
+  // a server that starts meanwhile serves the others
+  const late = await world.secondServer();
+  expectRefusal(await apiOf(late.api.url, there.key).get('/v2/account'), 503, 'cell_unavailable');
+  expect((await apiOf(late.api.url, here.key).get('/v2/account')).status).toBe(200);
+  await late.close();
+
   proxy.refusing = false;
   await until('the cell to be back', async () => (await there.api.get('/v2/account')).status === 200);
   const after = await publish(there.api);
