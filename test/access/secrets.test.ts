@@ -382,7 +382,9 @@ async function liveWithApplications(owner: { cookie: string; csrf: string; id: s
     keep(`the next access token of ${name}`, next.access_token);
     keep(`the next refresh token of ${name}`, next.refresh_token);
     expect((await refresh(world, registered, next.refresh_token, { scope: 'account' })).status).toBe(400);
-    await world.query("update oauth_tokens set used_at = used_at - interval '1 minute'");
+    await world.query(
+      "update oauth_tokens set used_at = now() - interval '1 minute' where used_at is not null",
+    );
     if (registered === open)
       expect((await refresh(world, registered, tokens.refresh_token)).status).toBe(400);
     expect((await exchange(world, registered, code, { code_verifier: verifier })).status).toBe(400);

@@ -204,10 +204,10 @@ describe('payouts to those who need a form', () => {
       [below, 'usd', 'form_missing'],
     ]);
     await world.query(
-      `update payouts set paid_at = paid_at - interval '1 year' where public_id('po', id) = $1`,
+      `update payouts set paid_at = now() - interval '1 year' where public_id('po', id) = $1`,
       [payout.id],
     );
-    await world.query(`update payout_returns set returned_at = returned_at - interval '1 year'`);
+    await world.query(`update payout_returns set returned_at = now() - interval '1 year'`);
     expect(await leftOut()).toEqual([[once, 'usd', 'form_missing']]);
   });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { borrowWorld } from '../support/pool.ts';
@@ -382,7 +383,7 @@ describe('a retry', () => {
       world.query(`update queue set lease_token = ${token}, due_at = ${due} where event_id = $1`, [
         uuidOf(row.id),
       ]);
-    await lease('new_id()', "now() + interval '30 seconds'");
+    await lease(`'${randomUUID()}'`, "now() + interval '30 seconds'");
     await onlyAudited(world, async () => expectDone(await retry(row)));
     await lease('null', 'now()');
   });

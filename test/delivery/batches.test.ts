@@ -84,7 +84,7 @@ describe.concurrent('an endpoint with batches', () => {
       expect((await stage.queue(endpoint)).some(({ leased }) => leased)).toBe(false);
       await stage.untilLog(endpoint, ids[19]!, { status: 'pending', attempt_count: 0 });
       await stage.world.query(
-        `update queue set due_at = due_at - interval '1 minute' where endpoint_id = $1`,
+        `update queue set due_at = now() - interval '1 minute' where endpoint_id = $1`,
         [endpoint.uuid],
       );
       await stage.nudge();

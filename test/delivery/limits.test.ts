@@ -43,7 +43,7 @@ describe.concurrent('over two workers', () => {
       // its own world: a trigger records the leases
       { delivers: false, own: true, settings: { DELIVERY_TIMEOUT_MS: String(LEASE_TIMEOUT_MS) } },
       async (stage) => {
-        await stage.world.query(NOTE_LEASES);
+        for (const statement of NOTE_LEASES) await stage.world.query(statement);
         const receiver = await stage.receiver();
         const { uuid } = await stage.endpoint(receiver, { rate_limit: 10 });
         await stage.backlog(35);

@@ -17,14 +17,19 @@ const SETTINGS = {
   DELIVERY_SCHEDULE: ['0s', ...Array(30).fill('1s')].join(' '),
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
 };
-const INSTRUMENTS = `${NOTE_LEASES}
-  create function keep_lane() returns trigger language plpgsql as $$
-    begin new.lane := old.lane; return new; end $$;
-  create trigger keep_lane before update on endpoint_state
-    for each row execute function keep_lane();`;
-/** Changes that no trigger sees. */
-const unseen = (statement: string) =>
-  `set session_replication_role = replica; ${statement}; reset session_replication_role`;
+const INSTRUMENTS = [
+  ...NOTE_LEASES,
+  `create function keep_lane() returns trigger language plpgsql as $$
+    begin new.lane := old.lane; return new; end $$`,
+  'create trigger keep_lane before update on endpoint_state for each row execute function keep_lane()',
+];
+/** The statements of a change that no trigger sees. */
+const unseen = (statement: string) => [
+  'begin',
+  'set local session_replication_role = replica',
+  statement,
+  'commit',
+];
 
 type Act = ProcessAct | { readonly kind: 'publish'; readonly count: number };
 
@@ -63,14 +68,17 @@ function counting(receiver: Receiver, answer: (response: ServerResponse, count: 
 
 const processes = useProcesses(SETTINGS);
 const { server } = processes;
-beforeAll(() => processes.query(INSTRUMENTS));
+const queryAll = async (statements: readonly string[]) => {
+  for (const statement of statements) await processes.query(statement);
+};
+beforeAll(() => queryAll(INSTRUMENTS));
 
 async function endpoint({ url }: Receiver, fields: object, lane: number) {
   const { api } = await server();
   const { status, text, body } = await api.post('/v2/webhook-endpoints', { url, ...fields });
   expect(status, text).toBe(201);
   const uuid = uuidOf(body.id);
-  await processes.query(unseen(`update endpoint_state set lane = ${lane} where endpoint_id = '${uuid}'`));
+  await queryAll(unseen(`update endpoint_state set lane = ${lane} where endpoint_id = '${uuid}'`));
   return { uuid, path: `/v2/webhook-endpoints/${body.id}` };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { AccountId, EndpointId, EventId } from '../../src/kernel/ids.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
@@ -140,9 +141,9 @@ async function attempt(
   const results: Result[] = [];
   for (const { event, endpoint, outcome } of rows) {
     const [leased] = await world.query<{ token: string }>(
-      `update queue set lease_token = coalesce(lease_token, new_id()), due_at = now() + interval '1 hour'
+      `update queue set lease_token = coalesce(lease_token, $3), due_at = now() + interval '1 hour'
        where event_id = $1 and endpoint_id = $2 returning lease_token as token`,
-      [event, endpoint],
+      [event, endpoint, randomUUID()],
     );
     const succeeded = outcome.end === 'succeeds';
     const status = succeeded ? 200 : outcome.status;
@@ -211,8 +212,8 @@ export async function apply(stage: Stage, change: Change): Promise<void> {
     case 'delete':
       if (change.underWay) {
         await world.query(
-          "update queue set lease_token = new_id(), due_at = now() + interval '1 hour' where endpoint_id = $1",
-          [uuidOf(endpoints[change.pick] ?? '')],
+          "update queue set lease_token = $2, due_at = now() + interval '1 hour' where endpoint_id = $1",
+          [uuidOf(endpoints[change.pick] ?? ''), randomUUID()],
         );
       }
       await api.delete(path(change.pick));

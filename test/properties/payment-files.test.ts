@@ -58,7 +58,7 @@ async function prepare(): Promise<{ api: Api; payout: Json; people: number[] }> 
   }
   // all but two have had these destinations for long
   await world.query(
-    `update affiliate_destinations set created_at = created_at - interval '90 days' where affiliate_id = any($1)`,
+    `update affiliate_destinations set created_at = now() - interval '90 days' where affiliate_id = any($1)`,
     [people.slice(2)],
   );
   return { api, payout: await makePayout(api), people };

@@ -135,13 +135,19 @@ async function send(stage: Stage, command: Command, seen: Observed): Promise<str
     case 'end hold':
       // instead of days of waiting: the sale happened earlier
       await world.query(
-        `with before as (select *, -1 as sign from commissions where public_id('com', id) = $1),
+        `with before as (
+             select *, available_at - interval '30 days' as ended, held_available_at - interval '30 days' as held_ended
+             from commissions where public_id('com', id) = $1),
            after as (
-             update commissions set available_at = available_at - interval '30 days', held_available_at = held_available_at - interval '30 days'
-             where public_id('com', id) = $1 returning *, 1 as sign)
+             update commissions c set available_at = b.ended, held_available_at = b.held_ended
+             from before b where c.account_id = b.account_id and c.id = b.id returning c.*)
          insert into affiliate_balance_notes (account_id, affiliate_id, currency, available_at, owed, paid)
-         select account_id, affiliate_id, currency, available_at, sign * amount, 0
-         from (select * from before union all select * from after) changed where payout_id is null and voided_at is null`,
+         select account_id, affiliate_id, currency, available_at, amount, 0
+         from (
+           select account_id, affiliate_id, currency, available_at, -amount as amount, payout_id, voided_at from before
+           union all
+           select account_id, affiliate_id, currency, available_at, amount, payout_id, voided_at from after) changed
+         where payout_id is null and voided_at is null`,
         [seen.commissions[command.row]],
       );
       return '200';

@@ -88,6 +88,8 @@ export async function startCluster({
     [
       `search_path = ${schema}`,
       "timezone = 'UTC'",
+      // Payhook turns it off in its own sessions, not in those of the coordinator on a node
+      'jit = off',
       'citus.propagate_set_commands = local',
       // triggers read other tables of the cell
       'citus.allow_nested_distributed_execution = on',
