@@ -274,7 +274,7 @@ export const webhooks = {
     started: 'Recovery started',
     empty: 'No recoveries yet',
     emptyLead:
-      'Filter the log to what failed, and choose “Retry all that match”, or to what waits, and “Discard all that match”.',
+      'Filter the log to what failed, and choose “Retry all that match”, or to what waits, and “Discard all that match”. “Send what it never got” starts one with earlier events.',
     viewer: roleCannot('webhooks', 'send events again'),
     statuses: {
       pending: 'Begins soon',
@@ -287,6 +287,7 @@ export const webhooks = {
     status: 'Status',
     progress: 'Progress',
     discard: 'Discard of what waits',
+    missing: 'Events it never got',
     done: 'Queued or discarded',
     skipped: 'Skipped',
     begun: 'Started',
@@ -306,6 +307,11 @@ export const webhooks = {
     cancelTitle: 'Stop the discard',
     cancelling: (number: number) => `${count(number, 'event')} that it already cancelled will not be sent.`,
     cancelled: 'The discard was stopped.',
+  },
+  missing: {
+    button: 'Send what it never got',
+    action: (number = 0) => `Send ${count(number, 'event')}`,
+    lead: (url: string) => `Sends what ${url} would get now but never got. Without a day: all that is kept.`,
   },
   delivery: {
     timeline: 'Attempts',

@@ -2095,7 +2095,7 @@ type DeliveryCounts struct {
 	Failed int64 `json:"failed"`
 	// How many are cancelled: discarded, or given up by the receiver.
 	Cancelled int64 `json:"cancelled"`
-	// Endpoints whose filter excluded it.
+	// Endpoints whose filter excluded it when it was published.
 	Filtered int64 `json:"filtered"`
 }
 
@@ -4862,8 +4862,12 @@ type PostalAddress struct {
 type PreviewRecoveryOfWebhookEndpointBody struct {
 	// recover: sends the events again; discard: cancels those that wait.
 	Action *RecoveryAction `json:"action,omitzero"`
-	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account.
-	Since string `json:"since"`
+	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
+	// required without `missing`, and otherwise by default the oldest event.
+	Since *string `json:"since,omitzero"`
+	// The events of the account that have no row in the log of the endpoint, but match its current types, filter and
+	// owner; for a recovery without `status`.
+	Missing *bool `json:"missing,omitzero"`
 	// Events created before it, including a whole day; at most now, which is the default.
 	Until *string `json:"until,omitzero"`
 	// The status of the events in the log, one or several; default failed; one of RecoveredStatus,
@@ -5074,8 +5078,12 @@ type PutAffiliateTaxProfileBody struct {
 
 // RecoverWebhookEndpointBody is an object of the API.
 type RecoverWebhookEndpointBody struct {
-	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account.
-	Since string `json:"since"`
+	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
+	// required without `missing`, and otherwise by default the oldest event.
+	Since *string `json:"since,omitzero"`
+	// The events of the account that have no row in the log of the endpoint, but match its current types, filter and
+	// owner; for a recovery without `status`.
+	Missing *bool `json:"missing,omitzero"`
 	// Events created before it, including a whole day; at most now, which is the default.
 	Until *string `json:"until,omitzero"`
 	// The status of the events in the log, one or several; default failed; one of RecoveredStatus,
@@ -5115,6 +5123,8 @@ type RecoveryFilters struct {
 	Status []RecoveredStatus `json:"status"`
 	// Null = all.
 	Types []string `json:"types"`
+	// true: the events that the endpoint never got; `status` is then empty.
+	Missing bool `json:"missing"`
 }
 
 // RecoveryPreview is an object of the API.
@@ -5127,7 +5137,7 @@ type RecoveryPreview struct {
 	Action RecoveryAction `json:"action"`
 	// What the recovery sends again, or the discard cancels.
 	Filters RecoveryFilters `json:"filters"`
-	// Events of the log that match now.
+	// Events that match now.
 	MatchingCount int64 `json:"matching_count"`
 }
 

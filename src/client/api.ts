@@ -2020,7 +2020,7 @@ export interface DeliveryCounts {
   readonly failed: number;
   /** How many are cancelled: discarded, or given up by the receiver. */
   readonly cancelled: number;
-  /** endpoints whose filter excluded it */
+  /** endpoints whose filter excluded it when it was published */
   readonly filtered: number;
 }
 
@@ -4430,8 +4430,16 @@ export interface PostalAddress {
 export interface PreviewRecoveryOfWebhookEndpointBody {
   /** recover: sends the events again; discard: cancels those that wait */
   readonly action?: RecoveryAction | undefined;
-  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account */
-  readonly since: string;
+  /**
+   * events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
+   * required without `missing`, and otherwise by default the oldest event
+   */
+  readonly since?: string | undefined;
+  /**
+   * the events of the account that have no row in the log of the endpoint, but match its current types, filter
+   * and owner; for a recovery without `status`
+   */
+  readonly missing?: boolean | undefined;
   /** events created before it, including a whole day; at most now, which is the default */
   readonly until?: string | undefined;
   /** the status of the events in the log, one or several; default failed */
@@ -4719,8 +4727,16 @@ export interface PutAffiliateTaxProfileBody {
 }
 
 export interface RecoverWebhookEndpointBody {
-  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account */
-  readonly since: string;
+  /**
+   * events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
+   * required without `missing`, and otherwise by default the oldest event
+   */
+  readonly since?: string | undefined;
+  /**
+   * the events of the account that have no row in the log of the endpoint, but match its current types, filter
+   * and owner; for a recovery without `status`
+   */
+  readonly missing?: boolean | undefined;
   /** events created before it, including a whole day; at most now, which is the default */
   readonly until?: string | undefined;
   /** the status of the events in the log, one or several; default failed */
@@ -4742,6 +4758,8 @@ export interface RecoveryFilters {
   readonly status: readonly RecoveredStatus[];
   /** null = all */
   readonly types: readonly string[] | null;
+  /** true: the events that the endpoint never got; `status` is then empty */
+  readonly missing: boolean;
 }
 
 export interface RecoveryPreview {
@@ -4753,7 +4771,7 @@ export interface RecoveryPreview {
   readonly action: RecoveryAction;
   /** What the recovery sends again, or the discard cancels. */
   readonly filters: RecoveryFilters;
-  /** events of the log that match now */
+  /** events that match now */
   readonly matching_count: number;
 }
 

@@ -3,7 +3,8 @@ import { nil } from '../kernel/ids.ts';
 import { LOCKS } from './locks.ts';
 
 test('no two advisory locks have the same key, in any cell', () => {
-  const { chore, refundsOfAccount, refundsOfOrder, importStage, letters, attempts, ...numbered } = LOCKS;
+  const { chore, refundsOfAccount, refundsOfOrder, importStage, letters, missing, attempts, ...numbered } =
+    LOCKS;
   const locks = [
     ...Object.values(numbered),
     chore('a'),
@@ -12,6 +13,7 @@ test('no two advisory locks have the same key, in any cell', () => {
     importStage(nil(), 'a', 'reading'),
     importStage(nil(), 'a', 'writing'),
     letters('a'),
+    missing(nil()),
     attempts('a'),
   ];
   const keys = [0, 1, 12].flatMap((cell) =>

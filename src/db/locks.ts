@@ -46,6 +46,8 @@ export const LOCKS = {
   importStage: (account: AccountId, key: string, stage: string) => named(`import ${account} ${key} ${stage}`),
   /** Counting the letters of an account, or to a person (UUIDs). */
   letters: (of: string) => named(`letters ${of}`),
+  /** Counting the events that an endpoint of the account is missing. */
+  missing: (account: AccountId) => named(`missing ${account}`),
   /** Attempts to sign in, or to do something else that is limited, on the same subject. */
   attempts: (subject: string) => named(`attempts ${subject}`),
 } as const;

@@ -21,7 +21,13 @@ describe('a discard', () => {
     expect(body).toMatchObject({
       ...{ object: 'webhook_recovery', webhook_endpoint_id: id, action: 'discard', status: 'pending' },
       ...{ queued_count: 0, discarded_count: 0, skipped_count: 0 },
-      filters: { since: SINCE, until: '2020-02-02T00:00:00.000Z', status: ['pending'], types: ['order.*'] },
+      filters: {
+        since: SINCE,
+        until: '2020-02-02T00:00:00.000Z',
+        status: ['pending'],
+        types: ['order.*'],
+        missing: false,
+      },
     });
     const at = `${ENDPOINTS}/${id}/recoveries/${body.id}`;
     expect((await api.get(at)).body).toEqual(body);
@@ -88,6 +94,9 @@ describe('a preview', () => {
     labelled([
       [{ action: 'delete' }, 'invalid_body', 'action'],
       [{ action: 'discard', status: 'failed' }, 'invalid_body', 'status is for a recovery'],
+      [{ action: 'discard', missing: true }, 'invalid_body', 'missing is for a recovery'],
+      [{ missing: true, status: 'failed' }, 'invalid_body', 'status must not be given with missing'],
+      [{ missing: true, since: '' }, 'invalid_body', 'since'],
       [{ since: '' }, 'invalid_body', 'since'],
       [{ types: ['*'] }, 'invalid_event_type', 'types[0]'],
     ]),

@@ -51,7 +51,13 @@ describe('a recovery', () => {
       webhook_endpoint_id: id,
       action: 'recover',
       status: 'pending',
-      filters: { since: SINCE, until: expect.stringMatching(TIMESTAMP), status: ['failed'], types: null },
+      filters: {
+        since: SINCE,
+        until: expect.stringMatching(TIMESTAMP),
+        status: ['failed'],
+        types: null,
+        missing: false,
+      },
       processed_until: null,
       queued_count: 0,
       discarded_count: 0,
@@ -86,6 +92,8 @@ describe('a recovery', () => {
     ['several', { status: ['pending', 'failed', 'pending'] }, { status: ['pending', 'failed'] }],
     ['types', { types: ['payout.paid', 'order.*', 'payout.paid'] }, { types: ['payout.paid', 'order.*'] }],
     ['all types', { types: null }, { types: null }],
+    ['what it never got', { missing: true }, { status: [], missing: true, since: SINCE }],
+    ['what it has', { missing: false }, { status: ['failed'], missing: false }],
   ])('accepts %s', async (_, fields, filters) => {
     expect((await made(fields)).filters).toMatchObject(filters);
   });
@@ -124,6 +132,11 @@ describe('a recovery', () => {
       [{ since: SINCE, types: ['*'] }, 'invalid_event_type', 'types[0]'],
       [{ since: SINCE, types: ['order'] }, 'invalid_event_type', 'types[0]'],
       [{ since: SINCE, event_types: ['order.*'] }, 'unknown_field', 'event_types'],
+      [{ missing: false }, 'invalid_body', 'since is required'],
+      [{ missing: true, status: 'failed' }, 'invalid_body', 'status must not be given with missing'],
+      [{ missing: true, since: '2999-01-01' }, 'invalid_body', 'since must be before until'],
+      [{ missing: 'yes' }, 'invalid_body', 'missing'],
+      [{ missing: null }, 'invalid_body', 'missing'],
     ]),
   )('with %s is refused by name and creates nothing', async (_, body, reason, part) => {
     await nothingChanges(world, async () => expectRefusal(await ask(endpoint, body), 400, reason, part));
@@ -144,6 +157,22 @@ describe('a recovery', () => {
       [second.id.slice(4)],
     );
     expect((await ask(id)).status).toBe(201);
+  });
+
+  test('of what its endpoint never got needs no start: it begins with the oldest event of the account', async () => {
+    const id = await makeEndpoint(api);
+    await api.post('/v2/events', { type: 'order.created', data: {} });
+    const [{ created_at: oldest } = { created_at: '' }] = await allOf(api, '/v2/events?sort=id');
+    const { status, body } = await ask(id, { missing: true });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ action: 'recover', filters: { since: oldest, status: [], missing: true } });
+    expect((await api.delete(at(body))).status).toBe(204);
+    // and in an account without events now
+    const other = await world.otherAccount();
+    const alone = await other.post(`${ENDPOINTS}/${await makeEndpoint(other)}/recover`, { missing: true });
+    expect(alone.status, alone.text).toBe(201);
+    const { since, until } = alone.body.filters;
+    expect(Date.parse(until) - Date.parse(since)).toBe(1);
   });
 
   test('with an Idempotency-Key is created once and answered again', async () => {
@@ -249,6 +278,7 @@ describe('a token without the scope affiliates', () => {
       [{ types: ['payout.*'] }],
       [{ types: ['order.*', 'commission.created'] }],
       [{ types: ['affiliate.updated'] }],
+      [{ missing: true }],
     ]),
   )('recovers no events of payouts, commissions and affiliates: %s', async (_, fields) => {
     const id = await makeEndpoint(api);

@@ -180,6 +180,32 @@ inChromium('deliveries', (chromium) => {
     expectQuiet(ada);
   });
 
+  test('a new endpoint is sent the past, after its number was confirmed', async () => {
+    for (let number = 0; number < 2; number += 1)
+      await world.api.post('/v2/events', { type: 'order.before', data: { number } });
+    const { body: late } = await world.api.post(ENDPOINTS, {
+      ...{ url: `${receiver.url}/late`, event_types: ['order.before'] },
+    });
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${late.id}?view=recoveries` });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Send what it never got' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send what it never got' });
+    await dialog.getByRole('button', { name: 'Send 2 events' }).waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('From').fill('2999-01-01');
+    await dialog.getByText('since must be before until').waitFor();
+    await dialog.getByLabel('From').fill('');
+    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await page.getByText('Recovery started').waitFor();
+    const jobs = page.getByRole('region', { name: 'Recoveries' });
+    await jobs.getByText('Events it never got').waitFor();
+    const worker = await world.startWorker();
+    await jobs.getByText('Completed').waitFor();
+    await worker.close();
+    await world.api.delete(`${ENDPOINTS}/${late.id}`);
+    expectQuiet(ada);
+  });
+
   test('enabling an endpoint asks what happens to the events that were held', async () => {
     const { body: held } = await world.api.post(ENDPOINTS, {
       ...{ url: 'http://127.0.0.1:9/kept', event_types: ['order.kept'], status: 'disabled' },

@@ -64,6 +64,7 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Save settings': 'changeAccount',
   'Save the filter': 'changeWebhookEndpoint',
   'Send a test event': 'testWebhookEndpoint',
+  'Send what it never got': 'recoverWebhookEndpoint',
   'Set destination': 'putAffiliateDestination',
   'Show the secret': 'getWebhookEndpointSecret',
   Void: 'voidCommission',
@@ -91,7 +92,7 @@ const SCREEN_OF: Readonly<Record<string, string>> = {
 /** The others are dialogs, steps and views with the same actions, or portals, which have no roles. */
 const NAMES =
   'home payouts schedules schedule payout-new payout-invoices payout-approval affiliates affiliate-bank commissions commission ' +
-  'refunds us-tax import webhooks webhook-log webhook-portals webhook-settings events event settings-profile ' +
+  'refunds us-tax import webhooks webhook-log webhook-portals webhook-recoveries webhook-settings events event settings-profile ' +
   'settings-account settings-people settings-alerts settings-keys settings-applications settings-audit settings-system';
 const PLAIN = SCREENS.filter(({ name }) => NAMES.split(' ').includes(name));
 

@@ -269,6 +269,27 @@ test('recover sends a span of time again as a job, which is listed and can be ca
   expect(await run('webhooks', 'recover', url, '--since', '2026-01-01')).toMatchObject({ code: 2 });
 });
 
+test('recover --missing sends an endpoint what it never got, after a count', async () => {
+  const late = await json('webhooks', 'create', 'http://127.0.0.1:9/late', '--types', 'order.*');
+  expect(await run('webhooks', 'recover', late.id)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--since is required, unless --missing is given'),
+  });
+  const { matching_count } = await json('webhooks', 'recover', late.id, '--missing', '--dry-run');
+  expect(matching_count).toBeGreaterThan(0);
+  expect(await run('webhooks', 'recover', late.id, '--missing')).toMatchObject({ code: 2 });
+  const ran = await run('webhooks', 'recover', late.id, '--missing', '--yes');
+  expect(ran.stdout).toMatch(/^rec_\w+ sends matching events while/);
+  await until('all of them are in its log', async () => {
+    const { pagination } = await api(`/v2/webhook-endpoints/${late.id}/events`);
+    return pagination.total === matching_count;
+  });
+  expect((await run('webhooks', 'recoveries', late.id)).stdout).toMatch(
+    new RegExp(` missing +\\w+ +${matching_count} +0 +0 `),
+  );
+  expect(await run('webhooks', 'delete', late.id, '--yes')).toMatchObject({ code: 0 });
+});
+
 test('discard cancels what waits in a span of time, after a count', async () => {
   await run('webhooks', 'disable', url);
   const event = await publish();

@@ -35,60 +35,66 @@ async function publishAll(api: Api): Promise<string[]> {
   return ids;
 }
 
-test('a recovery whose server is killed, and PostgreSQL every other time, continues where it was and queues nothing twice', async () => {
-  const folder = dataFolder({ settings });
-  cleanups.push(() => folder.remove());
-  const receiver = await startReceiver();
-  cleanups.push(() => receiver.close());
-  let server = await folder.start();
-  const made = await server.api.post('/v2/webhook-endpoints', {
-    url: receiver.url,
-    event_types: ['order.*'],
-  });
-  expect(made.status, made.text).toBe(201);
-  const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
-  const events = await publishAll(server.api);
-  const idle = async () => (await folder.query('select 1 from queue limit 1')).length === 0;
-  await until('all are delivered', idle);
+test.each([
+  ['of delivered events', { since: '2020-01-01', status: 'delivered' }],
+  ['of what its endpoint never got', { missing: true }],
+])(
+  'a recovery %s whose server is killed, and PostgreSQL every other time, continues where it was and queues nothing twice',
+  async (_, filters) => {
+    const folder = dataFolder({ settings });
+    cleanups.push(() => folder.remove());
+    const receiver = await startReceiver();
+    cleanups.push(() => receiver.close());
+    let server = await folder.start();
+    const early = 'missing' in filters ? await publishAll(server.api) : null;
+    const made = await server.api.post('/v2/webhook-endpoints', {
+      url: receiver.url,
+      event_types: ['order.*'],
+    });
+    expect(made.status, made.text).toBe(201);
+    const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
+    const events = early ?? (await publishAll(server.api));
+    const idle = async () => (await folder.query('select 1 from queue limit 1')).length === 0;
+    await until('all are delivered', idle);
 
-  // so slow that no round completes
-  const limited = async (rate_limit: number | null) =>
-    expect((await server.api.patch(endpoint, { rate_limit })).status).toBe(200);
-  await limited(20);
-  receiver.received.length = 0;
-  const { status, text, body } = await server.api.post(`${endpoint}/recover`, {
-    since: '2020-01-01',
-    status: 'delivered',
-  });
-  expect(status, text).toBe(201);
-  const read = async () => (await server.api.get(`${endpoint}/recoveries/${body.id}`)).body;
-  let queued = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const wanted = queued + Math.round(10 + Math.random() * 50);
-    await until('it has queued more', async () => (await read()).queued_count >= wanted);
-    await server.kill(round % 2 === 1);
-    server = await folder.start();
-    const now = await read();
-    expect([now.status, now.queued_count >= wanted, now.completed_at]).toEqual(['running', true, null]);
-    queued = now.queued_count;
-  }
-  await limited(null);
-  await until('it has ended', async () => (await read()).status === 'completed');
-  await until('nothing waits', idle);
+    // so slow that no round completes
+    const limited = async (rate_limit: number | null) =>
+      expect((await server.api.patch(endpoint, { rate_limit })).status).toBe(200);
+    await limited(20);
+    receiver.received.length = 0;
+    const { status, text, body } = await server.api.post(`${endpoint}/recover`, filters);
+    expect(status, text).toBe(201);
+    const read = async () => (await server.api.get(`${endpoint}/recoveries/${body.id}`)).body;
+    let queued = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const wanted = queued + Math.round(10 + Math.random() * 50);
+      await until('it has queued more', async () => (await read()).queued_count >= wanted);
+      await server.kill(round % 2 === 1);
+      server = await folder.start();
+      const now = await read();
+      expect([now.status, now.queued_count >= wanted, now.completed_at]).toEqual(['running', true, null]);
+      queued = now.queued_count;
+    }
+    await limited(null);
+    await until('it has ended', async () => (await read()).status === 'completed');
+    await until('nothing waits', idle);
 
-  expect(await read()).toMatchObject({ queued_count: EVENTS, skipped_count: 0 });
-  const attempts = await folder.query<{ id: string; good: number; bad: number }>(
-    `select public_id('evt', event_id) as id, count(*) filter (where error_code is null)::int as good,
+    expect(await read()).toMatchObject({ queued_count: EVENTS, skipped_count: 0 });
+    const attempts = await folder.query<{ id: string; good: number; bad: number }>(
+      `select public_id('evt', event_id) as id, count(*) filter (where error_code is null)::int as good,
             count(*) filter (where error_code <> 'lost')::int as bad
      from attempts where trigger = 'recovery' group by event_id order by event_id`,
-  );
-  // deliveries in flight at a killed worker were sent again, and are logged as lost before
-  expect(attempts.filter(({ good, bad }) => good !== 1 || bad !== 0)).toEqual([]);
-  expect(attempts.map(({ id }) => id)).toEqual(events.toSorted());
-  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(EVENTS);
-  expect(await folder.query(LOOSE_ENDS)).toEqual([]);
-  expect((await server.signal('SIGTERM')).code).toBe(0);
-});
+    );
+    // deliveries in flight at a killed worker were sent again, and are logged as lost before
+    expect(attempts.filter(({ good, bad }) => good !== 1 || bad !== 0)).toEqual([]);
+    expect(attempts.map(({ id }) => id)).toEqual(events.toSorted());
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(EVENTS);
+    expect((await server.api.get(`${endpoint}/events?status=delivered`)).body.pagination.total).toBe(EVENTS);
+    expect(await folder.query(LOOSE_ENDS)).toEqual([]);
+    expect(await folder.query(MISCOUNTS)).toEqual([]);
+    expect((await server.signal('SIGTERM')).code).toBe(0);
+  },
+);
 
 test('a discard whose server is killed, and PostgreSQL every other time, continues where it was and cancels each event once', async () => {
   const folder = dataFolder({ settings });

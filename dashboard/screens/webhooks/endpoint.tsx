@@ -17,6 +17,7 @@ import { Charts } from './charts.tsx';
 import { ResendSinceFailing } from './failing.tsx';
 import { type LogSearch, logFilters } from './filters.tsx';
 import { Log } from './log.tsx';
+import { SendMissing } from './missing.tsx';
 import { PortalLinks } from './portal-links.tsx';
 import { Recover } from './recover.tsx';
 import { Recoveries } from './recoveries.tsx';
@@ -115,7 +116,12 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
           onSpan={(span) => void navigate({ search: { view, span } })}
         />
       )}
-      {view === 'recoveries' && <Recoveries endpoint={id} place={search} onPlace={change} />}
+      {view === 'recoveries' && (
+        <>
+          <SendMissing endpoint={endpoint} />
+          <Recoveries endpoint={id} place={search} onPlace={change} />
+        </>
+      )}
       {view === 'log' && <EndpointLog endpoint={endpoint} onChange={change} />}
       {isTesting && (
         <SendTest

@@ -64,9 +64,13 @@ const columnsWith = (
 ): readonly Column<WebhookRecovery>[] => [
   {
     title: texts.what,
-    cell: ({ action, filters: { status, types } }) => (
+    cell: ({ action, filters: { status, types, missing } }) => (
       <>
-        {action === 'discard' ? texts.discard : listed(status.map((each) => webhooks.log.statuses[each]))}
+        {action === 'discard'
+          ? texts.discard
+          : missing
+            ? texts.missing
+            : listed(status.map((each) => webhooks.log.statuses[each]))}
         <span className="second">{types === null ? webhooks.allTypes : listed(types)}</span>
       </>
     ),

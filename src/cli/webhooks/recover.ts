@@ -7,6 +7,7 @@ import type {
   WebhookRecovery,
 } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
@@ -17,7 +18,8 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
 
 interface JobOptions {
-  readonly since: string;
+  /** Absent only with `missing`: everything that is kept. */
+  readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly types?: string | undefined;
   readonly yes?: boolean | undefined;
@@ -25,6 +27,7 @@ interface JobOptions {
 }
 interface RecoverOptions extends JobOptions {
   readonly status?: string | undefined;
+  readonly missing?: boolean | undefined;
 }
 
 const SINCE = 'events created at this time or later: a day such as 2026-09-14, or an instant';
@@ -36,10 +39,12 @@ const RECORD = 'print the record (WebhookRecovery; with --dry-run RecoveryPrevie
 
 const RECOVER_HELP = `
 Sends every matching event of the log again with the same webhook-id, oldest first and a few at a time, so that new events do not
-wait. It is a background job of the server or of payhook worker; an endpoint has one at a time.
+wait. With --missing it sends what the endpoint never got, such as events from before it was created: those that match its current event
+types, filter and owner. It is a background job of the server or of payhook worker; an endpoint has one at a time.
 
 Examples:
   $ payhook webhooks recover https://shop.example.com/payhook --since 2026-09-14
+  $ payhook webhooks recover we_0199d2c4a7f07a3b9c5d1e2f30415263 --missing
   $ payhook webhooks recover https://shop.example.com/payhook --since 2026-09-14T08:00:00Z --until 2026-09-14T12:00:00Z \\
       --status failed,delivered --types 'payout.*' --yes
 `;
@@ -60,11 +65,15 @@ export function addRecover(webhooks: Command, cli: Cli): void {
     .command('recover')
     .description('send the events of a period to an endpoint again')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .requiredOption('--since <when>', SINCE)
+    .option('--since <when>', `${SINCE}; required without --missing`)
     .option('--until <when>', UNTIL)
     .option(
       '--status <statuses>',
       'failed, pending, delivered, cancelled, separated by commas; default failed',
+    )
+    .option(
+      '--missing',
+      'instead of a status: events that the endpoint never got, by default all that are kept',
     )
     .option('--types <types>', TYPES)
     .option('--dry-run', DRY_RUN)
@@ -84,7 +93,7 @@ export function addRecover(webhooks: Command, cli: Cli): void {
     .option('-y, --yes', YES)
     .option('--json', RECORD)
     .addHelpText('after', DISCARD_HELP)
-    .action((reference: string, { type, ...options }: JobOptions & { type?: string }) =>
+    .action((reference: string, { type, ...options }: JobOptions & { since: string; type?: string }) =>
       cli.run(() => discard(cli, reference, { types: type, ...options })),
     );
   withPages(
@@ -113,13 +122,22 @@ export function addRecover(webhooks: Command, cli: Cli): void {
 const wordsOf = (text: string | undefined) => text?.split(',').map((word) => word.trim());
 
 async function recover(cli: Cli, reference: string, options: RecoverOptions): Promise<undefined> {
+  if (options.since === undefined && !options.missing) {
+    throw new UsageError('--since is required, unless --missing is given');
+  }
   const question = (events: string) =>
-    `Send ${events} ${spanOf(options)} to ${reference} again (${options.status ?? 'failed'})?`;
+    options.missing
+      ? `Send ${events} ${spanOf(options)} that ${reference} never got?`
+      : `Send ${events} ${spanOf(options)} to ${reference} again (${options.status ?? 'failed'})?`;
   if (options.dryRun) await preview(cli, reference, { ...bodyOf(options), action: 'recover' });
   else await startRecovery(cli, reference, options, question);
 }
 
-async function discard(cli: Cli, reference: string, options: JobOptions): Promise<undefined> {
+async function discard(
+  cli: Cli,
+  reference: string,
+  options: JobOptions & { readonly since: string },
+): Promise<undefined> {
   const body = bodyOf(options);
   const filters = { ...body, action: 'discard' } as const;
   if (options.dryRun) return preview(cli, reference, filters);
@@ -130,7 +148,7 @@ async function discard(cli: Cli, reference: string, options: JobOptions): Promis
       const events = count(matching_count, 'waiting event');
       await confirm(cli.terminal, `Discard ${events} ${spanOf(options)} of ${reference}?`);
     }
-    return client.webhookEndpoints.discard(id, body);
+    return client.webhookEndpoints.discard(id, { ...body, since: options.since });
   });
   cli.terminal.result(
     made,
@@ -138,11 +156,11 @@ async function discard(cli: Cli, reference: string, options: JobOptions): Promis
   );
 }
 
-const spanOf = ({ since, until }: JobOptions) =>
+const spanOf = ({ since = 'the oldest', until }: JobOptions) =>
   until === undefined ? `since ${since}` : `from ${since} until ${until}`;
 // the server judges the words, and names the rule
-const bodyOf = ({ since, until, status, types }: RecoverOptions) =>
-  ({ since, until, status: wordsOf(status), types: wordsOf(types) }) as RecoverWebhookEndpointBody;
+const bodyOf = ({ since, until, status, types, missing }: RecoverOptions) =>
+  ({ since, until, status: wordsOf(status), types: wordsOf(types), missing }) as RecoverWebhookEndpointBody;
 const howToFollow = ({ webhook_endpoint_id }: WebhookRecovery) =>
   `To see its progress: payhook webhooks recoveries ${webhook_endpoint_id}\n`;
 
@@ -180,7 +198,8 @@ export async function startRecovery(
   });
   cli.terminal.result(
     made,
-    () => `${made.id} sends matching events again while a server or worker is running.\n${howToFollow(made)}`,
+    () =>
+      `${made.id} sends matching events${options.missing ? '' : ' again'} while a server or worker is running.\n${howToFollow(made)}`,
   );
 }
 
@@ -214,7 +233,7 @@ function recoveryTable(recoveries: readonly WebhookRecovery[], { paint }: Termin
     ],
     recoveries.map((recovery) => [
       exactTime(recovery.created_at),
-      recovery.action,
+      recovery.filters.missing ? 'missing' : recovery.action,
       recovery.status,
       String(recovery.queued_count),
       String(recovery.discarded_count),

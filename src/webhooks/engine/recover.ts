@@ -3,7 +3,9 @@ import sql, { type Sql } from 'sql-template-tag';
 import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
 import { discard } from '../../outbox/ending.ts';
+import { addMissing, hasAllRows, isMissing } from '../../outbox/missing.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
+import { firstUncommitted } from '../../outbox/running.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 
 /** Runs recoveries and discards until closed. Any number of recoverers share the recoveries of a database. */
@@ -23,8 +25,11 @@ interface LockedJob {
   readonly endpoint: EndpointId;
   readonly cursor: string;
   readonly until: string;
+  /** Empty = events that have no row in the log of the endpoint. */
   readonly statuses: readonly string[];
   readonly types: readonly string[] | null;
+  /** Of the endpoint, as they are now; null = all. */
+  readonly eventTypes: readonly string[] | null;
   /** The generation of deliveries that are queued now. */
   readonly resumptions: number;
 }
@@ -119,19 +124,17 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
   await holdLog(tx);
   const job = await maybeRow<LockedJob>(
     tx,
-    sql`select r.action, r.endpoint_id as endpoint, r.cursor, r.until, r.statuses, r.types, e.resumptions
+    sql`select r.action, r.endpoint_id as endpoint, r.cursor, r.until, r.statuses, r.types, e.event_types as "eventTypes", e.resumptions
         from webhook_recoveries r ${endpointJoin}
         where r.account_id = ${account} and r.id = ${id} and ${isOpen} and ${mayRun}
         for update of r skip locked`,
     'lock_recovery',
   );
   if (job === null) return false;
-  const slice = await (job.action === 'discard'
-    ? discardSlice(tx, account, job)
-    : queueSlice(tx, account, { ...job, id }));
+  const slice = await sliceOf(tx, account, { ...job, id });
   // the room may be exhausted before the rows
   const isFull = slice.matched >= slice.room;
-  const isEnd = !isFull && slice.scanned < ROWS_AT_ONCE;
+  const isEnd = !isFull && slice.scanned < ROWS_AT_ONCE && !slice.is_waiting;
   await rows(
     tx,
     sql`update webhook_recoveries
@@ -144,7 +147,7 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
     'move_recovery',
   );
   if (slice.done > 0 && job.action === 'recover') tx.announce();
-  return true;
+  return slice.scanned > 0 || isEnd;
 }
 
 interface Slice {
@@ -157,6 +160,13 @@ interface Slice {
   readonly last_matched: string | null;
   /** The number of matching ones that it queued or cancelled: the others were in flight, or due already. */
   readonly done: number;
+  /** It ends before events that are being published. */
+  readonly is_waiting?: boolean;
+}
+
+function sliceOf(tx: Tx, account: AccountId, job: LockedJob & { id: string }): Promise<Slice> {
+  if (job.action === 'discard') return discardSlice(tx, account, job);
+  return job.statuses.length === 0 ? missingSlice(tx, account, job) : queueSlice(tx, account, job);
 }
 
 /** The next rows of the log for a job. */
@@ -191,6 +201,42 @@ async function discardSlice(tx: Tx, account: AccountId, job: LockedJob): Promise
   return { ...scanned, room: ROWS_AT_ONCE + 1, matched: events.length, last_matched: null, done };
 }
 
+const roomOf = (account: AccountId, { id }: { id: string }): Sql => sql`
+  select greatest(0, ${room} - ${standing})::int as room from webhook_recoveries r ${endpointJoin}
+  where r.account_id = ${account} and r.id = ${id}`;
+
+/**
+ * Adds deliveries of the next events that the endpoint is missing. It reads no further than the first event whose publishing
+ * has not ended: whether that has a delivery here is only known afterwards.
+ */
+async function missingSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string }): Promise<Slice> {
+  const { endpoint, cursor, until, types } = job;
+  const before = await firstUncommitted(tx, account);
+  const { events, ...scanned } = await oneRow<Omit<Slice, 'matched' | 'done'> & { events: EventId[] }>(
+    tx,
+    sql`with
+        room as materialized (${roomOf(account, job)}),
+        scanned as materialized (
+          select v.id, v.type from events v
+          where v.account_id = ${account} and v.id > ${cursor}::uuid and v.id < id_floor(${until}::timestamptz)
+            and v.id < ${before}::uuid and ${hasAllRows}
+          order by v.id limit ${ROWS_AT_ONCE}::int),
+        matched as materialized (
+          select v.id from scanned s
+          join events v on v.account_id = ${account} and v.id = s.id
+          join webhook_endpoints e on e.account_id = v.account_id and e.id = ${endpoint}
+          where ${isCovered(sql`v.type`, types)} and ${isMissing(job.eventTypes)}
+          order by v.id limit (select room from room))
+        select (select room from room) as room, (select count(*)::int from scanned) as scanned,
+               (select id from scanned order by id desc limit 1) as last_scanned,
+               (select id from matched order by id desc limit 1) as last_matched,
+               array(select id from matched order by id) as events,
+               ${before}::uuid < id_floor(${until}::timestamptz) as is_waiting`,
+  );
+  if (events.length > 0) await addMissing(tx, { account, endpoint, events }, job.resumptions);
+  return { ...scanned, matched: events.length, done: events.length };
+}
+
 /**
  * Queues the next deliveries of a recovery. A delivery waiting for its schedule becomes due now. One that is due or in
  * flight (leased, or locked by the settler) counts as the attempt and is unchanged. This is a separate statement after
@@ -201,9 +247,7 @@ function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string })
   return oneRow<Slice>(
     tx,
     sql`with
-        room as materialized (
-          select greatest(0, ${room} - ${standing})::int as room from webhook_recoveries r ${endpointJoin}
-          where r.account_id = ${account} and r.id = ${job.id}),
+        room as materialized (${roomOf(account, job)}),
         scanned as materialized (${scan(account, job)}),
         matched as materialized (
           select event_id from scanned where ${matches(job)} order by event_id limit (select room from room)),

@@ -8,6 +8,7 @@ import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel
 import { formatInstant, type Timestamp } from '../../kernel/time.ts';
 import { forgetCounts, noteAttempts, weekRows } from '../../outbox/counts.ts';
 import { endAbandoned } from '../../outbox/ending.ts';
+import { noteIncomplete } from '../../outbox/missing.ts';
 
 /*
  * Drops the log a week at a time; db/partitions.ts has the partitions.
@@ -109,6 +110,7 @@ async function forgetKeys(tx: Tx, week: Timestamp): Promise<number> {
 /** Deletes the finished deliveries of a week: one stuck delivery does not keep a million others. */
 async function removeFinished(db: Database, week: Timestamp): Promise<void> {
   if ((await finishedRows(db, week)) === 0n) return;
+  await db.engine((tx) => notePartial(tx, week));
   let last: Last | null = { account: nil(), endpoint: nil(), event: nil() };
   while (last !== null) {
     const cursor: Last = last;
@@ -119,6 +121,12 @@ async function removeFinished(db: Database, week: Timestamp): Promise<void> {
     const cursor: Last = last;
     last = await db.engine((tx) => removeEvents(tx, week, cursor));
   }
+}
+
+/** No recovery takes events of a week whose rows are being deleted for events that the endpoint never got. */
+async function notePartial(tx: Tx, week: Timestamp): Promise<void> {
+  await takeLock(tx, LOCKS.log);
+  await noteIncomplete(tx, formatInstant(Date.parse(week) + 7 * DAY_MS));
 }
 
 /** The log rows of a week, without those in the queue. */

@@ -2,6 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { identifier, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { IS_NOT_ADDRESSED } from '../../outbox/missing.ts';
 import { endpointJoin, recordWithUrl, shownStatus, webhookEventAt } from '../log/record.ts';
 
 /** Marks a test event. Other events do not have it. */
@@ -87,7 +88,10 @@ const fields = {
       delivered: count,
       failed: count,
       cancelled: count,
-      filtered: Type.Integer({ minimum: 0, description: 'endpoints whose filter excluded it' }),
+      filtered: Type.Integer({
+        minimum: 0,
+        description: 'endpoints whose filter excluded it when it was published',
+      }),
     },
     {
       title: 'DeliveryCounts',
@@ -166,13 +170,11 @@ const columns = {
 /** The columns of the record, over `events v`. */
 export const publishedRecord = columnsOf(publishedEvent, columns);
 
-// For only one endpoint, or about one: the data names it.
-const names = `public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'`;
 const reason = `case
   when e.id = any(v.filtered) then 'filtered'
   when id_time(e.id) > id_time(v.id) then 'made_later'
   when e.owner is distinct from coalesce(${ownerOf}, e.owner) then 'other_owner'
-  when v.type = 'webhook_endpoint.test' or v.payload::json ->> 'is_test' = 'true' or (v.type = 'webhook_endpoint.disabled' and ${names}) then 'not_addressed'
+  when ${IS_NOT_ADDRESSED} then 'not_addressed'
   when e.event_types is null or exists (
     select from unnest(e.event_types) wanted
     where wanted = v.type or (right(wanted, 1) = '*' and starts_with(v.type, left(wanted, -1)))) then 'subscribed_later'

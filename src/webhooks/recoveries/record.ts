@@ -14,6 +14,9 @@ const filters = strict(
     until: timestamp,
     status: Type.Array(status),
     types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+    missing: Type.Boolean({
+      description: 'true: the events that the endpoint never got; `status` is then empty',
+    }),
   },
   { title: 'RecoveryFilters' },
 );
@@ -65,7 +68,7 @@ export const record = columnsOf(webhookRecovery, {
   action: 'r.action',
   status: `case when r.completed_at is not null then 'completed' when r.cancelled_at is not null then 'cancelled'
     when e.disabled_at is not null and r.action = 'recover' then 'paused' when r.started_at is not null then 'running' else 'pending' end`,
-  filters: `json_build_object('since', iso(r.since), 'until', iso(r.until), 'status', r.statuses, 'types', r.types)`,
+  filters: `json_build_object('since', iso(r.since), 'until', iso(r.until), 'status', r.statuses, 'types', r.types, 'missing', r.statuses = '{}')`,
   processed_until: `iso(case when r.completed_at is not null then r.until
     when r.started_at is not null then id_time(r.cursor) end)`,
   queued_count: "case when r.action = 'recover' then r.queued_count else 0 end",
@@ -79,12 +82,26 @@ export const record = columnsOf(webhookRecovery, {
 });
 export const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
 
-const span = {
-  since: Type.String({
-    minLength: 1,
-    description:
-      'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account',
-  }),
+const SINCE =
+  'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account';
+const since = { since: Type.String({ minLength: 1, description: SINCE }) };
+const sinceOrMissing = {
+  since: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: `${SINCE}; required without \`missing\`, and otherwise by default the oldest event`,
+    }),
+  ),
+  missing: Type.Optional(
+    Type.Boolean({
+      description:
+        'the events of the account that have no row in the log of the endpoint, but match its current types, filter and ' +
+        'owner; for a recovery without `status`',
+      default: false,
+    }),
+  ),
+};
+const until = {
   until: Type.Optional(
     Type.String({
       minLength: 1,
@@ -113,14 +130,15 @@ const chosenTypes = {
 };
 
 /** The body for creating a recovery. */
-export const recoveryRequest = strict({ ...span, ...chosenStatus, ...chosenTypes });
+export const recoveryRequest = strict({ ...sinceOrMissing, ...until, ...chosenStatus, ...chosenTypes });
 
 /** The body for creating a discard. */
-export const discardRequest = strict({ ...span, ...chosenTypes });
+export const discardRequest = strict({ ...since, ...until, ...chosenTypes });
 /** The body for counting what either would take. */
 export const recoveryPreviewRequest = strict({
   action: Type.Optional(action),
-  ...span,
+  ...sinceOrMissing,
+  ...until,
   ...chosenStatus,
   ...chosenTypes,
 });
@@ -133,7 +151,7 @@ export const recoveryPreview = strict(
     webhook_endpoint_id: Type.String(),
     action,
     filters,
-    matching_count: Type.Integer({ minimum: 0, description: 'events of the log that match now' }),
+    matching_count: Type.Integer({ minimum: 0, description: 'events that match now' }),
   },
   { title: 'RecoveryPreview' },
 );

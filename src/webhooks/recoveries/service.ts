@@ -1,6 +1,7 @@
 import type { Principal } from '../../contract/route.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Reader, Tx } from '../../db/database.ts';
+import { LOCKS, tryLock } from '../../db/locks.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
@@ -12,6 +13,7 @@ import {
   parseInstantOrDay,
   type Timestamp,
 } from '../../kernel/time.ts';
+import { oldestComplete } from '../../outbox/missing.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { checkSubscription, endpointUuid, missingEndpoint } from '../endpoints/service.ts';
 import { loggedEndpoint } from '../log/service.ts';
@@ -70,7 +72,7 @@ export async function createRecovery(
     throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then recover');
   }
   await refuseSecond(tx, account, endpoint);
-  const filters = filtersOf(input, target.now, await zoneOf(tx, account));
+  const filters = await filtersOf(tx, account, input, target.now);
   const recovery = await insertRecovery(tx, account, {
     action: input.action,
     endpoint,
@@ -93,20 +95,29 @@ export async function previewRecovery(
   { action = 'recover', ...input }: RecoveryPreviewRequest,
 ): Promise<Json<RecoveryPreview>> {
   const endpoint = await loggedEndpoint(tx, account, id);
-  if (action === 'discard' && input.status !== undefined) {
-    throw fail('invalid_body', 'status is for a recovery: a discard takes what waits');
+  if (action === 'discard' && (input.status !== undefined || input.missing)) {
+    const field = input.missing ? 'missing' : 'status';
+    throw fail('invalid_body', `${field} is for a recovery: a discard takes what waits`);
   }
-  const filters = filtersOf(
-    { ...input, action },
-    formatInstant(await readNow(tx)),
-    await zoneOf(tx, account),
-  );
+  const filters = await filtersOf(tx, account, { ...input, action }, formatInstant(await readNow(tx)));
+  // it may read a million events and evaluate a filter on each, so an account has one connection for it
+  if (input.missing && !(await tryLock(tx, LOCKS.missing(account)))) {
+    throw fail('rate_limited', 'missing events of the account are being counted already: try again later', {
+      'retry-after': '1',
+    });
+  }
   const { since, until, statuses, types } = filters;
   return toJson({
     object: 'recovery_preview' as const,
     webhook_endpoint_id: idOf('we', endpoint),
     action,
-    filters: { since, until, status: [...statuses], types: types && [...types] },
+    filters: {
+      since,
+      until,
+      status: [...statuses],
+      types: types && [...types],
+      missing: statuses.length === 0,
+    },
     matching_count: await countMatching(tx, account, endpoint, filters),
   });
 }
@@ -136,21 +147,30 @@ export async function cancelRecovery(
   throw fail('recovery_ended', `recovery ${ids.recovery_id} is already completed or cancelled`);
 }
 
-function filtersOf(
-  { action, since, until, status = 'failed', types = null }: Request,
+async function filtersOf(
+  tx: Tx,
+  account: AccountId,
+  { action, since, until, status, types = null, missing = false }: Request,
   now: Timestamp,
-  zone: string,
-): Filters {
-  const from = parseInstantOrDay(since, zone)?.from ?? refuseTime('since');
+): Promise<Filters> {
+  if (missing && status !== undefined) {
+    throw fail('invalid_body', 'status must not be given with missing: such events have none here');
+  }
+  if (!missing && since === undefined) throw fail('invalid_body', 'since is required');
+  const zone = await zoneOf(tx, account);
   // future events are not sent again
   const to = Math.min(until === undefined ? Infinity : endOf(until, zone), parseInstant(now) ?? 0);
+  const from =
+    since === undefined
+      ? Math.min((await oldestComplete(tx, account)) ?? to, to - 1)
+      : (parseInstantOrDay(since, zone)?.from ?? refuseTime('since'));
   if (from >= to) {
     throw fail('invalid_body', 'since must be before until, which is at most now');
   }
   return {
     since: formatInstant(from),
     until: formatInstant(to),
-    statuses: action === 'discard' ? ['pending'] : [...new Set([status].flat())],
+    statuses: missing ? [] : action === 'discard' ? ['pending'] : [...new Set([status ?? 'failed'].flat())],
     types: types && knownTypes(types, 'types'),
   };
 }

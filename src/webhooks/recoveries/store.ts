@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import {
   idInstants,
   type ListDefinition,
@@ -11,6 +11,7 @@ import { maybeRow, oneRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, RecoveryId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
+import { countMissing } from '../../outbox/missing.ts';
 import { isKept } from '../../outbox/queue.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 import { endpointJoin, record, type WebhookRecovery } from './record.ts';
@@ -96,24 +97,28 @@ export async function openRecovery(
 export interface Filters {
   readonly since: Timestamp;
   readonly until: Timestamp;
+  /** Empty = events that have no row in the log of the endpoint. */
   readonly statuses: WebhookRecovery['filters']['status'];
   /** Null = all. */
   readonly types: readonly string[] | null;
 }
 
-/** The number of rows of an endpoint's log that match now. */
+/** The number of events that match now. */
 export async function countMatching(
   db: Reader,
   account: AccountId,
   endpoint: EndpointId,
   { since, until, statuses, types }: Filters,
 ): Promise<number> {
+  const among = (event: Sql, type: Sql) => sql`
+    ${event} >= id_floor(${since}::timestamptz) and ${event} < id_floor(${until}::timestamptz) and ${isCovered(type, types)}`;
+  if (statuses.length === 0)
+    return countMissing(db, { account, endpoint, among: among(sql`v.id`, sql`v.type`) });
   const { count } = await oneRow<{ count: number }>(
     db,
     sql`select count(*)::float8 as count from deliveries d
         where d.account_id = ${account} and d.endpoint_id = ${endpoint}
-          and d.event_id >= id_floor(${since}::timestamptz) and d.event_id < id_floor(${until}::timestamptz)
-          and d.status = any(${[...statuses]}::text[]) and ${isCovered(sql`d.type`, types)} and ${isKept(sql`d.event_id`)}`,
+          and d.status = any(${[...statuses]}::text[]) and ${among(sql`d.event_id`, sql`d.type`)} and ${isKept(sql`d.event_id`)}`,
   );
   return count;
 }

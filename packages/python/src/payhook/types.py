@@ -1947,7 +1947,7 @@ class DeliveryCounts(TypedDict):
     cancelled: int
     """How many are cancelled: discarded, or given up by the receiver."""
     filtered: int
-    """Endpoints whose filter excluded it."""
+    """Endpoints whose filter excluded it when it was published."""
 
 
 DeliveryStatus = Literal["pending", "delivered", "failed", "cancelled", "held"]
@@ -4374,9 +4374,13 @@ class PostalAddress(TypedDict):
 class PreviewRecoveryOfWebhookEndpointBody(TypedDict):
     action: NotRequired[RecoveryAction]
     """recover: sends the events again; discard: cancels those that wait."""
-    since: str
+    since: NotRequired[str]
     """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
-    account.
+    account; required without `missing`, and otherwise by default the oldest event.
+    """
+    missing: NotRequired[bool]
+    """The events of the account that have no row in the log of the endpoint, but match its current types,
+    filter and owner; for a recovery without `status`.
     """
     until: NotRequired[str]
     """Events created before it, including a whole day; at most now, which is the default."""
@@ -4583,9 +4587,13 @@ class PutAffiliateTaxProfileBody(TypedDict):
 
 
 class RecoverWebhookEndpointBody(TypedDict):
-    since: str
+    since: NotRequired[str]
     """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
-    account.
+    account; required without `missing`, and otherwise by default the oldest event.
+    """
+    missing: NotRequired[bool]
+    """The events of the account that have no row in the log of the endpoint, but match its current types,
+    filter and owner; for a recovery without `status`.
     """
     until: NotRequired[str]
     """Events created before it, including a whole day; at most now, which is the default."""
@@ -4608,6 +4616,8 @@ class RecoveryFilters(TypedDict):
     """The status."""
     types: list[str] | None
     """Null = all."""
+    missing: bool
+    """true: the events that the endpoint never got; `status` is then empty."""
 
 
 class RecoveryPreview(TypedDict):
@@ -4620,7 +4630,7 @@ class RecoveryPreview(TypedDict):
     filters: RecoveryFilters
     """What the recovery sends again, or the discard cancels."""
     matching_count: int
-    """Events of the log that match now."""
+    """Events that match now."""
 
 
 RecoveryStatus = Literal["pending", "running", "paused", "completed", "cancelled"]
