@@ -24,7 +24,11 @@ export const ROOMS = [
     ['db', 'metrics', 'kernel'],
   ],
 
-  ['notices', 'notify(tx, notices): alerts, written with the change; kinds', ['contract', 'db', 'kernel']],
+  [
+    'notices',
+    'notify(tx, notices): alerts, written with the change; kinds',
+    ['contract', 'db', 'terms', 'kernel'],
+  ],
 
   [
     'papers',

@@ -1060,7 +1060,7 @@ type ListAffiliateNoticesQuery struct {
 	After string
 	// A field; a leading - means descending; default `-created_at`; one of created_at, -created_at.
 	Sort string
-	// One of paid, returned.
+	// One of paid, returned, destination_changed, form_lapsing.
 	Kind string
 	// One of waiting, sent, failed.
 	Status string
@@ -1085,7 +1085,9 @@ func (query *ListAffiliateNoticesQuery) values() url.Values {
 // PreviewAffiliateNoticeQuery is the query of Affiliates.PreviewNotice. A field without a value is not sent.
 type PreviewAffiliateNoticeQuery struct {
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-	// returned.
+	// returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
+	// the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
+	// form.
 	Kind AffiliateNoticeKind
 	// default: that of the account.
 	Language NoticeLanguage

@@ -310,10 +310,14 @@ type AffiliateNotice struct {
 	// The type of the record.; one of affiliate_notice.
 	Object string `json:"object"`
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-	// returned.
+	// returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
+	// the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
+	// form.
 	Kind AffiliateNoticeKind `json:"kind"`
 	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
+	// Whether it goes to an address that the affiliate had until then.
+	IsToFormerAddress bool `json:"is_to_former_address"`
 	// The payout it is about.
 	PayoutID *string `json:"payout_id"`
 	// sent: the SMTP server accepted it; failed: it was given up after about a day, or permanently refused.
@@ -333,8 +337,10 @@ type AffiliateNoticeKind string
 
 // The values of AffiliateNoticeKind.
 const (
-	AffiliateNoticeKindPaid     AffiliateNoticeKind = "paid"
-	AffiliateNoticeKindReturned AffiliateNoticeKind = "returned"
+	AffiliateNoticeKindPaid               AffiliateNoticeKind = "paid"
+	AffiliateNoticeKindReturned           AffiliateNoticeKind = "returned"
+	AffiliateNoticeKindDestinationChanged AffiliateNoticeKind = "destination_changed"
+	AffiliateNoticeKindFormLapsing        AffiliateNoticeKind = "form_lapsing"
 )
 
 // AffiliateNoticePreview is an object of the API.
@@ -342,7 +348,9 @@ type AffiliateNoticePreview struct {
 	// The type of the record.; one of affiliate_notice_preview.
 	Object string `json:"object"`
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-	// returned.
+	// returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
+	// the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
+	// form.
 	Kind AffiliateNoticeKind `json:"kind"`
 	// Of the text.
 	Language NoticeLanguage `json:"language"`

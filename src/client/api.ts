@@ -313,11 +313,15 @@ export interface AffiliateNotice {
   readonly object: 'affiliate_notice';
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-   * returned
+   * returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
+   * the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
+   * form
    */
   readonly kind: AffiliateNoticeKind;
   /** The affiliate. */
   readonly affiliate_id: number;
+  /** whether it goes to an address that the affiliate had until then */
+  readonly is_to_former_address: boolean;
   /** the payout it is about */
   readonly payout_id: string | null;
   /** sent: the SMTP server accepted it; failed: it was given up after about a day, or permanently refused */
@@ -332,14 +336,16 @@ export interface AffiliateNotice {
   readonly sent_at: Timestamp | null;
 }
 
-export type AffiliateNoticeKind = 'paid' | 'returned';
+export type AffiliateNoticeKind = 'paid' | 'returned' | 'destination_changed' | 'form_lapsing';
 
 export interface AffiliateNoticePreview {
   /** The type of the record. */
   readonly object: 'affiliate_notice_preview';
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-   * returned
+   * returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
+   * the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
+   * form
    */
   readonly kind: AffiliateNoticeKind;
   /** of the text */
@@ -6270,7 +6276,7 @@ export interface ListDestinationCorrectionsQuery extends PageQuery {
 export interface ListAffiliateNoticesQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'created_at' | '-created_at' | undefined;
-  readonly kind?: 'paid' | 'returned' | undefined;
+  readonly kind?: 'paid' | 'returned' | 'destination_changed' | 'form_lapsing' | undefined;
   readonly status?: 'waiting' | 'sent' | 'failed' | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
@@ -6279,7 +6285,9 @@ export interface ListAffiliateNoticesQuery extends PageQuery {
 export interface PreviewAffiliateNoticeQuery {
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-   * returned
+   * returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
+   * the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
+   * form
    */
   readonly kind: AffiliateNoticeKind;
   /** default: that of the account */

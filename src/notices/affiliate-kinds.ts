@@ -1,3 +1,6 @@
+import type { DestinationType } from '../terms/payments.ts';
+import type { LAPSING_FORMS } from '../terms/taxes.ts';
+
 /** The languages of what affiliates are sent. The first is that of an account that chose none. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -6,6 +9,9 @@ export type Language = (typeof LANGUAGES)[number];
 export const AFFILIATE_NOTICES = {
   paid: 'a payout that pays the affiliate was completed',
   returned: 'a payment to the affiliate was booked as returned',
+  destination_changed:
+    'where the affiliate is paid, or the e-mail address, was changed; also sent to the former address',
+  form_lapsing: 'the tax form of the affiliate lapses at the end of the year; once for each form',
 } as const;
 export type AffiliateNoticeKind = keyof typeof AFFILIATE_NOTICES;
 export const AFFILIATE_NOTICE_KINDS = Object.keys(AFFILIATE_NOTICES) as AffiliateNoticeKind[];
@@ -30,12 +36,24 @@ export interface NoticeAmount {
 /** What the text of a notice needs, as it was when the change was made. Each kind uses some of it. */
 export interface NoticeFacts {
   /** The number of the payout. */
-  readonly payout: number;
-  /** When it happened: RFC 3339. */
+  readonly payout?: number;
+  /** When it happened, or the last day of the form: RFC 3339. */
   readonly at: string;
-  readonly amounts: readonly NoticeAmount[];
+  readonly amounts?: readonly NoticeAmount[];
   /** How the payments are named in bank statements. */
   readonly references?: readonly string[];
   /** Why a payment came back. */
   readonly reason?: string;
+  /** The former address that the notice goes to; undefined = to the affiliate. */
+  readonly to?: string;
+  /** The address of the affiliate since. */
+  readonly email?: string;
+  /** The only currency in which that is so; undefined = all. */
+  readonly currency?: string;
+  /** How the affiliate is paid since; undefined = in no way. */
+  readonly paid_through?: DestinationType;
+  /** Of the account number. */
+  readonly last_four?: string;
+  /** The tax form, such as `w8ben`. */
+  readonly form?: (typeof LAPSING_FORMS)[number];
 }

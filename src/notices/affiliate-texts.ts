@@ -1,8 +1,8 @@
-import type { AffiliateNoticeKind, Language } from './affiliate-kinds.ts';
+import type { AffiliateNoticeKind, Language, NoticeFacts } from './affiliate-kinds.ts';
 
 /*
  * The words of notices to affiliates, as data. In braces: {merchant} the name of the account, {amounts} and {rest} amounts,
- * {day} a day, {number} of the payout, {id} of the affiliate, and others that a line names. A line is left out if one of
+ * {day} a day, {number} of the payout, {id} of the affiliate, {email} an address without its name, and others that a line names. A line is left out if one of
  * its values is not known.
  */
 
@@ -15,6 +15,10 @@ export interface NoticeTexts extends Readonly<Record<AffiliateNoticeKind, Notice
   readonly hello: string;
   /** Without a name. */
   readonly helloUnnamed: string;
+  /** How the affiliate is paid. */
+  readonly paidThrough: Readonly<Record<'bank' | 'paypal' | 'wise' | 'other', string>>;
+  /** At the end of a notice to the former address. */
+  readonly former: string;
   /** Above the attached documents. */
   readonly attached: Readonly<Record<'invoice' | 'statement', string>>;
   readonly answer: string;
@@ -29,6 +33,14 @@ export interface NoticeTexts extends Readonly<Record<AffiliateNoticeKind, Notice
     readonly ended: string;
   };
 }
+
+/** The forms as everybody calls them. */
+export const FORM_NAMES: Readonly<Record<NonNullable<NoticeFacts['form']>, string>> = {
+  w8ben: 'W-8BEN',
+  w8bene: 'W-8BEN-E',
+  w8eci: 'W-8ECI',
+  w8exp: 'W-8EXP',
+};
 
 export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
   en: {
@@ -49,6 +61,29 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         'The amount is owed to you again and is part of your next payout. Please check with {merchant} where you are paid.',
       ],
     },
+    destination_changed: {
+      subject: 'Your payment details were changed',
+      lines: [
+        'Your payment details with {merchant} were changed on {day}.',
+        'You are now paid to: {destination}.',
+        'E-mails about your payments go to {email}.',
+        'If you did not expect this, write to {merchant} at once.',
+      ],
+    },
+    form_lapsing: {
+      subject: 'Your tax form {form} is valid until {day}',
+      lines: [
+        'The {form} that {merchant} has from you is valid until {day}.',
+        'Please send {merchant} a new one before then.',
+      ],
+    },
+    paidThrough: {
+      bank: 'a bank account ending in {lastFour}',
+      paypal: 'PayPal',
+      wise: 'Wise',
+      other: 'another account',
+    },
+    former: 'You get this e-mail because {merchant} used this address for your payments until now.',
     attached: { invoice: 'Your invoice is attached.', statement: 'Your statement is attached.' },
     answer: 'Questions? Write to {reply}.',
     stop: 'You get this e-mail because {merchant} pays you as affiliate {id}. To get no more of these e-mails:',
@@ -78,6 +113,30 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         'Der Betrag steht Ihnen weiter zu und gehört zu Ihrer nächsten Auszahlung. Bitte prüfen Sie mit {merchant}, wohin gezahlt wird.',
       ],
     },
+    destination_changed: {
+      subject: 'Ihre Zahlungsdaten wurden geändert',
+      lines: [
+        'Ihre Zahlungsdaten bei {merchant} wurden am {day} geändert.',
+        'Sie werden nun bezahlt über: {destination}.',
+        'E-Mails über Ihre Zahlungen gehen an {email}.',
+        'Wenn Sie das nicht erwartet haben, schreiben Sie sofort an {merchant}.',
+      ],
+    },
+    form_lapsing: {
+      subject: 'Ihr Steuerformular {form} gilt bis zum {day}',
+      lines: [
+        'Das {form}, das {merchant} von Ihnen hat, gilt bis zum {day}.',
+        'Bitte senden Sie {merchant} vorher ein neues.',
+      ],
+    },
+    paidThrough: {
+      bank: 'ein Bankkonto mit der Endung {lastFour}',
+      paypal: 'PayPal',
+      wise: 'Wise',
+      other: 'ein anderes Konto',
+    },
+    former:
+      'Sie erhalten diese E-Mail, weil {merchant} diese Adresse bisher für Ihre Zahlungen verwendet hat.',
     attached: {
       invoice: 'Ihre Gutschrift (Rechnung) ist angehängt.',
       statement: 'Ihre Abrechnung ist angehängt.',
@@ -111,6 +170,30 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         'Ce montant vous reste dû et fera partie de votre prochain versement. Veuillez vérifier vos coordonnées de paiement avec {merchant}.',
       ],
     },
+    destination_changed: {
+      subject: 'Vos coordonnées de paiement ont été modifiées',
+      lines: [
+        'Vos coordonnées de paiement chez {merchant} ont été modifiées le {day}.',
+        'Vous êtes désormais payé par : {destination}.',
+        'Les messages sur vos paiements sont envoyés à {email}.',
+        'Si vous ne vous y attendiez pas, écrivez immédiatement à {merchant}.',
+      ],
+    },
+    form_lapsing: {
+      subject: "Votre formulaire fiscal {form} est valable jusqu'au {day}",
+      lines: [
+        "Le {form} que {merchant} a reçu de vous est valable jusqu'au {day}.",
+        'Veuillez en envoyer un nouveau à {merchant} avant cette date.',
+      ],
+    },
+    paidThrough: {
+      bank: 'un compte bancaire se terminant par {lastFour}',
+      paypal: 'PayPal',
+      wise: 'Wise',
+      other: 'un autre compte',
+    },
+    former:
+      "Vous recevez ce message parce que {merchant} utilisait jusqu'ici cette adresse pour vos paiements.",
     attached: {
       invoice: 'Votre facture est jointe à ce message.',
       statement: 'Votre relevé est joint à ce message.',
@@ -143,6 +226,29 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         'Se le sigue debiendo el importe, que formará parte de su próximo pago. Compruebe con {merchant} sus datos de pago.',
       ],
     },
+    destination_changed: {
+      subject: 'Se han modificado sus datos de pago',
+      lines: [
+        'Sus datos de pago con {merchant} se modificaron el {day}.',
+        'Ahora se le paga por: {destination}.',
+        'Los correos sobre sus pagos se envían a {email}.',
+        'Si no lo esperaba, escriba de inmediato a {merchant}.',
+      ],
+    },
+    form_lapsing: {
+      subject: 'Su formulario fiscal {form} es válido hasta el {day}',
+      lines: [
+        'El {form} que {merchant} tiene de usted es válido hasta el {day}.',
+        'Envíe uno nuevo a {merchant} antes de esa fecha.',
+      ],
+    },
+    paidThrough: {
+      bank: 'una cuenta bancaria terminada en {lastFour}',
+      paypal: 'PayPal',
+      wise: 'Wise',
+      other: 'otra cuenta',
+    },
+    former: 'Recibe este correo porque {merchant} usaba esta dirección para sus pagos hasta ahora.',
     attached: {
       invoice: 'Su factura va adjunta.',
       statement: 'Su extracto va adjunto.',

@@ -33,7 +33,6 @@ export async function notifyAffiliates(
         insert into notices (account_id, kind, subject, data, is_alone, affiliate_id, due_at)
         select ${account}::uuid, ${kind}::text, subject, data, true, affiliate_id, now_ms() + waits from found
         order by affiliate_id`,
-    `notify_affiliates_${kind}`,
   );
 }
 

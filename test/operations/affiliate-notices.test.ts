@@ -400,9 +400,15 @@ describe('the settings', () => {
   });
 
   test.each(['en', 'de', 'fr', 'es'])('the preview in %s has every line filled', async (language) => {
-    for (const kind of ['paid', 'returned']) {
+    for (const kind of ['paid', 'returned', 'destination_changed', 'form_lapsing']) {
       const { body } = await api.get(`${AFFILIATES}/notices/preview?kind=${kind}&language=${language}`);
-      expect(body).toMatchObject({ kind, language, is_on: true, is_email_sent: true, reply_to: ON.reply_to });
+      expect(body).toMatchObject({
+        kind,
+        language,
+        is_on: ON.kinds.includes(kind),
+        is_email_sent: true,
+        reply_to: ON.reply_to,
+      });
       expect(`${body.subject}${body.text}`).not.toMatch(/[{}]|undefined|null/);
       expect(body.html).toContain(`<html lang="${language}">`);
     }

@@ -6,7 +6,7 @@ import type {
   NoticeAmount,
   NoticeFacts,
 } from '../../notices/affiliate-kinds.ts';
-import { TEXTS } from '../../notices/affiliate-texts.ts';
+import { FORM_NAMES, type NoticeTexts, TEXTS } from '../../notices/affiliate-texts.ts';
 import { bodyOf, type Mail, oneLine, unlinked } from '../../notices/mail.ts';
 
 /** A notice to an affiliate, with everything its e-mail says. */
@@ -36,6 +36,7 @@ export function composeNotice(notice: NoticeToCompose): Mail {
   const language = affiliate.language ?? settings.language;
   const texts = TEXTS[language];
   const values = valuesOf(notice, language);
+  const isFormer = notice.facts.to !== undefined;
   const lines = [
     filled(affiliate.name === null ? texts.helloUnnamed : texts.hello, values),
     ...texts[kind].lines.map((line) => filled(line, values)),
@@ -45,9 +46,18 @@ export function composeNotice(notice: NoticeToCompose): Mail {
   const paragraphs = lines.flatMap((text) => (text === null ? [] : [{ text }]));
   return {
     subject: oneLine(filled(texts[kind].subject, values) ?? ''),
-    ...bodyOf([...paragraphs, { text: filled(texts.stop, values) ?? '', url: stop }], language),
-    settings: stop,
-    isOneClick: stop.startsWith('https:'), // as RFC 8058 section 3.1 requires
+    ...bodyOf(
+      [
+        ...paragraphs,
+        // who has the former address cannot end the e-mails to the new one
+        isFormer
+          ? { text: filled(texts.former, values) ?? '' }
+          : { text: filled(texts.stop, values) ?? '', url: stop },
+      ],
+      language,
+    ),
+    settings: isFormer ? null : stop,
+    isOneClick: !isFormer && stop.startsWith('https:'), // as RFC 8058 section 3.1 requires
     fromName: unlinked(notice.merchant),
     replyTo: settings.reply_to,
   };
@@ -59,7 +69,7 @@ function valuesOf(
   { facts, merchant, zone, settings, affiliate }: NoticeToCompose,
   language: Language,
 ): Values {
-  const { payout, at, amounts, references = [], reason } = facts;
+  const { payout, at, amounts = [], references = [], reason, email, form } = facts;
   const rests = amounts.flatMap(({ currency, carried = 0 }) =>
     carried > 0 ? [{ currency, amount: carried }] : [],
   );
@@ -67,14 +77,28 @@ function valuesOf(
     merchant: unlinked(merchant),
     name: affiliate.name === null ? null : unlinked(affiliate.name),
     id: String(affiliate.id),
-    number: String(payout),
+    number: payout === undefined ? null : String(payout),
     day: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: zone }).format(new Date(at)),
-    amounts: sumOf(amounts, language),
+    amounts: amounts.length === 0 ? null : sumOf(amounts, language),
     rest: rests.length === 0 ? null : sumOf(rests, language),
     references: references.length === 0 ? null : references.map(unlinked).join(', '),
     reason: reason === undefined ? null : withoutStop(unlinked(reason)),
+    destination: paidThroughOf(facts, TEXTS[language]),
+    email: email === undefined ? null : unlinked(email.replace(/^(.).*@/u, '$1…@')),
+    form: form === undefined ? null : FORM_NAMES[form],
     reply: settings.reply_to,
   };
+}
+
+/** How the affiliate is paid, with the last four characters of an account number; null = in no way. */
+function paidThroughOf(
+  { paid_through: type, last_four, currency }: NoticeFacts,
+  { paidThrough }: NoticeTexts,
+): string | null {
+  if (type === undefined) return null;
+  const isBank = type !== 'paypal' && type !== 'wise' && type !== 'other';
+  const text = filled(paidThrough[isBank ? 'bank' : type], { lastFour: last_four ?? null });
+  return text === null || currency === undefined ? text : `${text} (${currency.toUpperCase()})`;
 }
 
 /** The sentence ends with a full stop of its own. */

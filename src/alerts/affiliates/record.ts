@@ -13,6 +13,9 @@ export const affiliateNotice = strict(
     object: Type.Literal('affiliate_notice'),
     kind: noticeKind,
     affiliate_id: Type.Integer(),
+    is_to_former_address: Type.Boolean({
+      description: 'whether it goes to an address that the affiliate had until then',
+    }),
     payout_id: nullable(Type.String({ description: 'the payout it is about' })),
     status: Type.Enum([...NOTICE_STATUSES], {
       title: 'AffiliateNoticeStatus',
@@ -38,6 +41,7 @@ export const record = columnsOf(affiliateNotice, {
   object: "'affiliate_notice'",
   kind: 'n.kind',
   affiliate_id: 'n.affiliate_id',
+  is_to_former_address: "n.data::jsonb ? 'to'",
   payout_id: "case when n.subject like 'po\\_%' then n.subject end",
   status: noticeStatus,
   tries: 'n.tries',

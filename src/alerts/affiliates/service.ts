@@ -30,6 +30,13 @@ const EXAMPLES: Readonly<Record<AffiliateNoticeKind, NoticeFacts>> = {
     amounts: [{ currency: 'eur', amount: 123_450 }],
     reason: 'account closed',
   },
+  destination_changed: {
+    at: '2026-09-01T12:00:00.000Z',
+    paid_through: 'sepa',
+    last_four: '3000',
+    email: 'ada@example.com',
+  },
+  form_lapsing: { at: '2026-12-31T12:00:00.000Z', form: 'w8ben' },
 };
 
 /** The e-mail of a kind with example data, as an affiliate named Ada gets it. `base` is the public address of the server. */

@@ -77,7 +77,7 @@ function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
           where n.account_id = r.account_id and n.id = r.id and ${isOpen} and ${isFree}
           returning n.*)
         select t.lease, t.id, t.account_id as account, o.name as merchant, o.time_zone as zone,
-               o.affiliate_notices::text as settings, t.kind, t.subject, t.data::text as facts, a.id as affiliate, a.email,
+               o.affiliate_notices::text as settings, t.kind, t.subject, t.data::text as facts, a.id as affiliate, coalesce(t.data ->> 'to', a.email) as email,
                nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.language, ${keyInForce} as fingerprint
         from taken t
         join accounts o on o.id = t.account_id

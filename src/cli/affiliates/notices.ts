@@ -20,7 +20,7 @@ interface NoticeOptions extends ListOptions {
   readonly affiliate?: string;
 }
 
-const KINDS: readonly AffiliateNotice['kind'][] = ['paid', 'returned'];
+const KINDS: readonly AffiliateNotice['kind'][] = ['paid', 'returned', 'destination_changed', 'form_lapsing'];
 
 /** `payhook affiliates notices list|preview`. */
 export function addNotices(affiliates: Command, cli: Cli): void {
@@ -41,7 +41,7 @@ export function addNotices(affiliates: Command, cli: Cli): void {
   notices
     .command('preview')
     .description('show an e-mail with example data; sends nothing')
-    .argument('<kind>', KINDS.join(' or '))
+    .argument('<kind>', KINDS.join(', '))
     .addOption(
       new Option('--language <code>', 'the language; default: that of the account').choices([
         'en',

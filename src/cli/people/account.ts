@@ -47,8 +47,8 @@ and while it is on, a key cannot invite users, raise roles or create password li
 reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally "vat_id", "tax_number", and in the address "line2",
 "postal_code", "region". --invoicing is how self-billed invoices are numbered and taxed: {"rules": [{"country", "legal_type",
 "has_vat_id", "category", "rate", "exemption"}]} and "prefix", if numbers do not begin with SB-.
---affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned"]} and optionally "language" (en, de, fr,
-es) and "reply_to".
+--affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned", "destination_changed", "form_lapsing"]} and
+optionally "language" (en, de, fr, es) and "reply_to".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00

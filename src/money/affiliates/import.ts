@@ -15,6 +15,7 @@ import {
 } from '../files/csv-stage.ts';
 import type { ImportPart } from '../files/import-part.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
+import { collectRedirected, formerAddresses, notifyOfCollected } from '../ledger/destination-notices.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS, stagedWith } from './import-format.ts';
 import { record } from './record.ts';
@@ -47,6 +48,7 @@ export async function importAffiliates(
     tx,
     sql`create temporary table touched (line int not null, redirects boolean not null) on commit drop`,
   );
+  await collectRedirected(tx);
   const methodsSet = await setMethods(tx, account, header);
   await updateStaged(tx, account, header, importId);
   // a dry run is rolled back by the caller, but inserting new rows would use up ids
@@ -55,6 +57,7 @@ export async function importAffiliates(
   for (const part of given) await part.write(tx, file);
   const redirected = sql`select s.affiliate_id from touched t join staged s using (line) where t.redirects`;
   await reviseFor(tx, account, sql`l.affiliate_id in (${redirected})`);
+  await notifyOfCollected(tx, account);
   const updated = await countTouched(tx);
   const unchanged = lines - skipped - bad.count - created - updated;
   return { lines, created, updated, unchanged, skipped, methodsSet, totals: [], bad };
@@ -157,13 +160,15 @@ async function updateStaged(
   const after = raw(columns.map(writtenOf).join(', '));
   const assignments = raw(columns.map((column) => `${column} = ${writtenOf(column)}`).join(', '));
   const destination = PAYOUT_FIELDS.filter(isSet);
+  const afterwards = (column: string) => (isSet(column) ? writtenOf(column) : `a.${column}`);
+  const former = formerAddresses('a', afterwards);
   await rows(
     tx,
     sql`create temporary table changed on commit drop as
         select s.line, s.affiliate_id, now() as changed_at, (${join(
           destination.map((column) => sql`a.${raw(column)} is distinct from ${raw(writtenOf(column))}`),
           ' or ',
-        )}) as redirects
+        )}) as redirects, ${former} as former
         from staged s join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
         where (${before}) is distinct from (${after})`,
   );
@@ -190,6 +195,10 @@ async function updateStaged(
       where a.account_id = ${account} order by a.id) r`,
   });
   await rows(tx, sql`insert into touched select line, redirects from changed`);
+  await rows(
+    tx,
+    sql`insert into redirected select affiliate_id, former from changed where former is not null`,
+  );
   await rows(tx, sql`drop table changed`);
 }
 

@@ -15,6 +15,7 @@ import {
   findDuplicate,
   idByExternalId,
   insertAffiliate,
+  notifyOfRedirect,
   readAffiliate,
   readAffiliateRow,
   updateAffiliate,
@@ -160,7 +161,10 @@ async function changeById(
   const json = changes && (await refuseDuplicates(updateAffiliate(tx, account, id, changes)));
   if (json === null) return found(await readAffiliateRow(tx, account, id));
   await publish(tx, { account, type: 'affiliate.updated', data: json });
-  if (redirects && isRedirected(was, fromJson(json))) await reviseCurrentPayout(tx, account, id);
+  if (redirects && isRedirected(was, fromJson(json))) {
+    await reviseCurrentPayout(tx, account, id);
+    await notifyOfRedirect(tx, account, id, before);
+  }
   return json;
 }
 

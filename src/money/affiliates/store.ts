@@ -6,6 +6,7 @@ import { maybeRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { balanceJoin, fresh } from '../ledger/balances.ts';
+import { formerAddresses, notifyOfDestinations } from '../ledger/destination-notices.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { AFFILIATE_FIELDS } from './fields.ts';
 import {
@@ -98,6 +99,25 @@ export function updateAffiliate(
   return maybeRecord(tx, record, sql`changed a`, {
     ctes: sql`changed as (${changed}), noted as (${noteAffiliates(sql`select account_id, id from changed`)})`,
   });
+}
+
+/** Notifies the affiliate if the change was one of the address, or of how they are paid. `before` is the record until then. */
+export async function notifyOfRedirect(
+  tx: Tx,
+  account: AccountId,
+  id: number,
+  before: Json<Affiliate>,
+): Promise<void> {
+  const former = formerAddresses('b', (column) => `a.${column}`);
+  await notifyOfDestinations(
+    tx,
+    account,
+    sql`select * from (
+          select a.id as affiliate_id, null::text as currency, ${former} as former
+          from affiliates a cross join json_populate_record(null::affiliates, ${before}::json) b
+          where a.account_id = ${account} and a.id = ${id}) c
+        where former is not null`,
+  );
 }
 
 /** The record without its balance. */

@@ -3,6 +3,7 @@ import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { reviseFor } from '../ledger/books.ts';
+import { formerAddresses } from '../ledger/destination-notices.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS } from './import-format.ts';
 import { record } from './record.ts';
@@ -66,19 +67,26 @@ export function findUsedAffiliates(
  */
 export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
   await deleteMade(tx, account, id);
-  const assignments = raw(
-    IMPORTED_COLUMNS.map(
-      (name) => `${name} = case when b.before ? '${name}' then b.${name} else a.${name} end`,
-    ).join(', '),
-  );
+  const restored = (name: string) => `case when b.before ? '${name}' then b.${name} else a.${name} end`;
+  const assignments = raw(IMPORTED_COLUMNS.map((name) => `${name} = ${restored(name)}`).join(', '));
   const columns = raw(IMPORTED_COLUMNS.map((name) => `r.${name}`).join(', '));
+  const before = sql`b as materialized (
+    select i.affiliate_id, i.before::jsonb as before, ${columns}
+    from import_affiliates i cross join lateral json_populate_record(null::affiliates, i.before) r
+    where i.account_id = ${account} and i.import_id = ${id} and i.before is not null)`;
+  const former = formerAddresses('a', restored);
+  await rows(
+    tx,
+    sql`with ${before}
+        insert into redirected
+        select * from (
+          select a.id, ${former} as former from b join affiliates a on a.account_id = ${account} and a.id = b.affiliate_id) c
+        where former is not null`,
+  );
   await refuseDuplicates(
     rows(
       tx,
-      sql`with b as materialized (
-            select i.affiliate_id, i.before::jsonb as before, ${columns}
-            from import_affiliates i cross join lateral json_populate_record(null::affiliates, i.before) r
-            where i.account_id = ${account} and i.import_id = ${id} and i.before is not null),
+      sql`with ${before},
           updated as (
             update affiliates a set ${assignments}, updated_at = now() from b
             where a.account_id = ${account} and a.id = b.affiliate_id returning a.account_id, a.id)

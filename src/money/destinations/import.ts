@@ -16,7 +16,7 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
   await rows(
     tx,
     sql`create temporary table new_destinations on commit drop as
-        select s.line, s.affiliate_id, x.id as replaced_id, d.*
+        select s.line, s.affiliate_id, s.is_new, x.id as replaced_id, d.*
         from staged s
         left join affiliate_destinations x on x.account_id = ${account} and x.affiliate_id = s.affiliate_id
           and x.currency is null and x.replaced_at is null
@@ -49,6 +49,13 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
         ${noteAffiliates(sql`select * from made`)}`,
   );
   await rows(tx, sql`insert into touched select line, true from new_destinations`);
+  await rows(
+    tx,
+    sql`insert into redirected
+        select a.id, array_remove(array[a.paypal_email], null)
+        from new_destinations n join affiliates a on a.account_id = ${account} and a.id = n.affiliate_id
+        where n.replaced_id is not null or not n.is_new and coalesce(a.payout_method, a.paypal_email) is not null`,
+  );
   await rows(tx, sql`drop table new_destinations`);
 }
 
@@ -65,6 +72,12 @@ export async function takeBackDestinations(tx: Tx, account: AccountId, id: Impor
     tx,
     sql`update affiliate_destinations x set replaced_at = null, restored_at = clock_time() from ${set}
         where ${ofImport} and x.account_id = d.account_id and x.id = d.replaced_id`,
+  );
+  await rows(
+    tx,
+    sql`insert into redirected
+        select a.id, array_remove(array[a.paypal_email], null)
+        from ${set} join affiliates a on a.account_id = d.account_id and a.id = d.affiliate_id where ${ofImport}`,
   );
   await rows(
     tx,

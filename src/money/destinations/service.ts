@@ -21,6 +21,7 @@ import {
   insertDestination,
   lockCorrection,
   newDestinationId,
+  notifyOfDestination,
   readDestination,
   readDestinations,
   readSame,
@@ -82,6 +83,7 @@ async function replaceDestination(
   await endDestination(tx, which);
   const json = await insertDestination(tx, which, id, sealed);
   await reviseCurrentPayout(tx, account, affiliate);
+  await notifyOfDestination(tx, which, id);
   return { id, json };
 }
 
@@ -216,4 +218,5 @@ export async function removeDestination(
     throw fail('resource_missing', 'the affiliate has no such destination');
   }
   await reviseCurrentPayout(tx, account, affiliate);
+  await notifyOfDestination(tx, { account, affiliate, currency }, null);
 }

@@ -22,6 +22,7 @@ import {
   correctionStatus,
   type DestinationCorrection,
 } from '../ledger/corrections.ts';
+import { notifyOfDestinations } from '../ledger/destination-notices.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { DESTINATION_FIELDS } from './fields.ts';
 import { type Destination, type Destinations, record } from './record.ts';
@@ -127,6 +128,24 @@ export async function insertDestination(
         ${noteAffiliates(sql`select account_id, id from made`)}`,
   );
   return readDestination(tx, account, id);
+}
+
+/** Notifies the affiliate that the destination was replaced by the one with this id, or removed (null). The first one is no change. */
+export async function notifyOfDestination(
+  tx: Tx,
+  { account, affiliate, currency }: Which,
+  id: DestinationId | null,
+): Promise<void> {
+  await notifyOfDestinations(
+    tx,
+    account,
+    sql`select a.id as affiliate_id, ${currency}::text as currency, array_remove(array[a.paypal_email], null) as former
+        from affiliates a
+        where a.account_id = ${account} and a.id = ${affiliate} and (
+          coalesce(a.payout_method, a.paypal_email) is not null or exists (
+            select from affiliate_destinations f
+            where f.account_id = a.account_id and f.affiliate_id = a.id and f.id is distinct from ${id}::uuid))`,
+  );
 }
 
 /** The record of a destination. */

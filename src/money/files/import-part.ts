@@ -18,7 +18,7 @@ export interface ImportPart {
   refuse?(tx: Tx, file: ImportedFile, bad: BadLines): Promise<void>;
   /**
    * Writes the records of affiliates that are there (`staged.affiliate_id`), set-based. Lines that change something go to
-   * `touched` (line, redirects). The caller has locked the books.
+   * `touched` (line, redirects), affiliates who are paid elsewhere since to `redirected`. The caller has locked the books.
    */
   write(tx: Tx, file: ImportedFile): Promise<void>;
 }

@@ -15,6 +15,7 @@ import {
 } from '../commissions/undo.ts';
 import { takeBackDestinations } from '../destinations/import.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { collectRedirected, notifyOfCollected } from '../ledger/destination-notices.ts';
 import { deleteImportedPayouts } from '../payouts/imported-payouts.ts';
 import { lockImportedProfiles, takeBackTaxProfiles } from '../tax-profiles/import.ts';
 import type { ImportRecord } from './record.ts';
@@ -103,7 +104,9 @@ async function undoAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise
     const parts = found.map((each) => `${each.id} (${each.email}) ${AFFILIATE_REASONS[each.why]}`);
     refuseUsed(parts, first.total, 'affiliates');
   }
+  await collectRedirected(tx);
   await takeBackDestinations(tx, account, id);
   await takeBackTaxProfiles(tx, account, id);
   await takeBackAffiliates(tx, account, id);
+  await notifyOfCollected(tx, account);
 }

@@ -2,6 +2,8 @@ import sql, { type Sql } from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import type { AffiliateNoticeKind } from '../../notices/affiliate-kinds.ts';
+import { notifyAffiliates } from '../../notices/affiliates.ts';
 import { notify } from '../../notices/notices.ts';
 import { lapsesIn } from '../ledger/tax-forms.ts';
 
@@ -46,5 +48,28 @@ export async function notifyOfForms(tx: Tx, now: Sql = sql`now()`): Promise<numb
         data: { forms, ends },
       })),
   );
+  for (const { account, forms } of looked) if (forms > 0) await notifyOfLapsing(tx, account, now);
   return looked.length;
+}
+
+/** Notifies affiliates whose form lapses at the end of the year, once for each form. */
+async function notifyOfLapsing(tx: Tx, account: AccountId, now: Sql): Promise<void> {
+  const kind: AffiliateNoticeKind = 'form_lapsing';
+  const lastDay = sql`make_date(extract(year from ${now} at time zone o.time_zone)::int, 12, 31)`;
+  const lapsing = sql`x.account_id = ${account} and ${lapsesIn(sql`extract(year from ${now} at time zone o.time_zone)`)}`;
+  await notifyAffiliates(
+    tx,
+    account,
+    kind,
+    sql`select x.affiliate_id, null::text as subject, json_build_object('form', x.form,
+               'at', iso((${lastDay} + time '12:00') at time zone o.time_zone)) as data
+        from affiliate_tax_profiles x join accounts o on o.id = x.account_id
+        where ${lapsing} and x.told_until is distinct from ${lastDay}`,
+  );
+  await rows(
+    tx,
+    sql`update affiliate_tax_profiles x set told_until = ${lastDay} from accounts o
+        where o.id = x.account_id and ${lapsing} and exists (
+          select from notices n where n.account_id = x.account_id and n.affiliate_id = x.affiliate_id and n.kind = ${kind})`,
+  );
 }

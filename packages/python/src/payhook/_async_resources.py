@@ -1123,7 +1123,7 @@ class AsyncAffiliates:
         per_page: int | None = None,
         after: str | None = None,
         sort: Literal["created_at", "-created_at"] | None = None,
-        kind: Literal["paid", "returned"] | None = None,
+        kind: Literal["paid", "returned", "destination_changed", "form_lapsing"] | None = None,
         status: Literal["waiting", "sent", "failed"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[CallOptions],

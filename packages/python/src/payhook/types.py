@@ -309,10 +309,14 @@ class AffiliateNotice(TypedDict):
     """The type of the record."""
     kind: AffiliateNoticeKind
     """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
-    booked as returned.
+    booked as returned; destination_changed: where the affiliate is paid, or the e-mail address, was
+    changed; also sent to the former address; form_lapsing: the tax form of the affiliate lapses at the
+    end of the year; once for each form.
     """
     affiliate_id: int
     """The affiliate."""
+    is_to_former_address: bool
+    """Whether it goes to an address that the affiliate had until then."""
     payout_id: str | None
     """The payout it is about."""
     status: AffiliateNoticeStatus
@@ -329,14 +333,16 @@ class AffiliateNotice(TypedDict):
     """When the SMTP server accepted it."""
 
 
-AffiliateNoticeKind = Literal["paid", "returned"]
+AffiliateNoticeKind = Literal["paid", "returned", "destination_changed", "form_lapsing"]
 
 class AffiliateNoticePreview(TypedDict):
     object: Literal["affiliate_notice_preview"]
     """The type of the record."""
     kind: AffiliateNoticeKind
     """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
-    booked as returned.
+    booked as returned; destination_changed: where the affiliate is paid, or the e-mail address, was
+    changed; also sent to the former address; form_lapsing: the tax form of the affiliate lapses at the
+    end of the year; once for each form.
     """
     language: NoticeLanguage
     """Of the text."""
