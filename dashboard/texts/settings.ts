@@ -9,6 +9,7 @@ export const settings = {
     account: 'Account',
     people: 'People',
     alerts: 'Alerts',
+    notices: 'E-mails',
     keys: 'API keys',
     applications: 'Applications',
     audit: 'Audit log',

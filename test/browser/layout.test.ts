@@ -103,6 +103,7 @@ inChromium('the screens', (chromium) => {
       ...[
         '/settings/applications',
         '/settings/alerts',
+        '/settings/notices',
         '/settings/audit',
         '/settings/system',
         '/webhooks',

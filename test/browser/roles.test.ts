@@ -60,6 +60,7 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Review and pay': 'completePayout',
   Revoke: 'deletePortalLink',
   'Save alerts': 'setAlertSettings',
+  'Save e-mails': 'changeAccount',
   'Save endpoint': 'changeWebhookEndpoint',
   'Save settings': 'changeAccount',
   'Save the filter': 'changeWebhookEndpoint',
@@ -93,7 +94,7 @@ const SCREEN_OF: Readonly<Record<string, string>> = {
 const NAMES =
   'home payouts schedules schedule payout-new payout-invoices payout-approval affiliates affiliate-bank commissions commission ' +
   'refunds us-tax import webhooks webhook-log webhook-portals webhook-recoveries webhook-settings events event settings-profile ' +
-  'settings-account settings-people settings-alerts settings-keys settings-applications settings-audit settings-system';
+  'settings-account settings-people settings-alerts settings-notices settings-keys settings-applications settings-audit settings-system';
 const PLAIN = SCREENS.filter(({ name }) => NAMES.split(' ').includes(name));
 
 function may(role: Role, operation: string): boolean {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { keepHouse } from '../support/chores.ts';
 import { longRun } from '../support/depth.ts';
+import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -142,6 +143,38 @@ inChromium('the settings', (chromium) => {
     await dialog.waitFor({ state: 'detached' });
     const { body } = await world.api.get('/v2/users?status=removed&email=grace@example.com');
     expect(body.data).toMatchObject([{ role: 'viewer', status: 'removed' }]);
+    expectQuiet(ada);
+  });
+
+  test('the e-mails to affiliates are switched on, and each is shown in each language', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/notices' });
+    const { page } = ada;
+    await page.getByText('This server sends no e-mail yet').waitFor();
+    await page.getByText('You were paid').waitFor();
+    await page.getByLabel('Paid', { exact: true }).check();
+    await page.getByLabel('Payment details changed').check();
+    await page.getByLabel('Where answers go').fill('pay@shop.example');
+    await page.getByRole('button', { name: 'Save e-mails' }).click();
+    await page.getByText('E-mails saved').waitFor();
+    const { affiliate_notices } = (await world.api.get('/v2/account')).body;
+    expect(affiliate_notices).toEqual({
+      kinds: ['paid', 'destination_changed'],
+      language: 'en',
+      reply_to: 'pay@shop.example',
+    });
+    await page.getByLabel('E-mail', { exact: true }).selectOption('Payment details changed');
+    await page.getByLabel('Shown in').selectOption('German');
+    await page.getByText('ein Bankkonto mit der Endung 3000').waitFor();
+    await page.getByText('Schreiben Sie an pay@shop.example').waitFor();
+    expect(new URL(page.url()).search).toBe('?kind=destination_changed&language=de');
+    await expectAccessible(page);
+    // without any kind nothing is sent
+    await page.getByLabel('Paid', { exact: true }).uncheck();
+    await page.getByLabel('Payment details changed').uncheck();
+    await page.getByRole('button', { name: 'Save e-mails' }).click();
+    await until('the setting to be off', async () => {
+      return (await world.api.get('/v2/account')).body.affiliate_notices === null;
+    });
     expectQuiet(ada);
   });
 

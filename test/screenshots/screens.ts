@@ -370,6 +370,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },
   { name: 'settings-alerts', path: () => '/settings/alerts' },
+  { name: 'settings-notices', path: () => '/settings/notices' },
   { name: 'settings-keys', path: () => '/settings/keys' },
   { name: 'settings-applications', path: () => '/settings/applications' },
   { name: 'settings-audit', path: () => '/settings/audit' },

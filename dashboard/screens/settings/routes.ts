@@ -63,6 +63,17 @@ const alerts = createRoute({
   component: lazyRouteComponent(() => import('./alerts.tsx'), 'AlertsScreen'),
 });
 
+/** The notice and the language of the preview. */
+const notices = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/notices',
+  validateSearch: searchOf({
+    kind: oneOf(['paid', 'returned', 'destination_changed', 'form_lapsing']),
+    language: oneOf(['en', 'de', 'fr', 'es']),
+  }),
+  component: lazyRouteComponent(() => import('./notices.tsx'), 'NoticeSettings'),
+});
+
 const audit = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/audit',
@@ -90,6 +101,7 @@ export const settingsRoutes = [
   account,
   people,
   alerts,
+  notices,
   keys,
   applications,
   audit,

@@ -1,0 +1,144 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { Account, AffiliateNoticeKind, NoticeLanguage } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Code } from '../../parts/code.tsx';
+import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { Checkbox, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
+import { Card, Facts } from '../../parts/page.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Name } from '../../parts/values.tsx';
+import { notices as texts } from '../../texts/notices.ts';
+import { wordLabel } from '../../texts/words.ts';
+import { Settings } from './frame.tsx';
+import './settings.css';
+
+const KINDS = Object.keys(texts.kinds) as AffiliateNoticeKind[];
+const LANGUAGES: readonly NoticeLanguage[] = ['en', 'de', 'fr', 'es'];
+const languages = LANGUAGES.map((value) => ({ value, label: wordLabel('language', value) }));
+const route = getRouteApi('/settings/notices');
+
+/** /settings/notices: the e-mails to affiliates. */
+export function NoticeSettings() {
+  const { data: account, error, refetch } = useRead('getAccount', {});
+  return (
+    <Settings part="notices" lead={texts.lead}>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {account === undefined ? (
+        !error && <Skeleton lines={6} />
+      ) : (
+        <>
+          <NoticeForm settings={account.affiliate_notices} />
+          <Preview language={account.affiliate_notices?.language ?? 'en'} />
+        </>
+      )}
+    </Settings>
+  );
+}
+
+function NoticeForm({ settings }: { settings: Account['affiliate_notices'] }) {
+  const may = useMay();
+  const saving = useWrite('changeAccount');
+  const [chosen, setChosen] = useState<readonly AffiliateNoticeKind[]>(settings?.kinds ?? []);
+  const [language, setLanguage] = useState(settings?.language ?? 'en');
+  const [reply, setReply] = useState(settings?.reply_to ?? '');
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    const notices = { kinds: chosen, language, reply_to: reply.trim() || null };
+    const body = { affiliate_notices: chosen.length === 0 ? null : notices };
+    saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
+  };
+  const choose = (kind: AffiliateNoticeKind, isChecked: boolean) =>
+    setChosen(KINDS.filter((each) => (each === kind ? isChecked : chosen.includes(each))));
+  return (
+    <form onSubmit={save} className="settings-form">
+      {!may.write && <Notice>{texts.readOnly}</Notice>}
+      <fieldset disabled={!may.write}>
+        <Card title={texts.sent}>
+          <ul className="alert-kinds">
+            {KINDS.map((kind) => (
+              <li key={kind}>
+                <Checkbox
+                  label={texts.kinds[kind]}
+                  isChecked={chosen.includes(kind)}
+                  onChange={(isChecked) => choose(kind, isChecked)}
+                />
+                <p className="hint">{texts.meanings[kind]}</p>
+              </li>
+            ))}
+          </ul>
+          <SelectField
+            label={texts.language}
+            hint={texts.languageHint}
+            value={language}
+            options={languages}
+            onChange={setLanguage}
+          />
+          <TextField
+            label={texts.reply}
+            hint={texts.replyHint}
+            type="email"
+            value={reply}
+            onChange={setReply}
+            isOptional
+          />
+          {saving.error && <Problem error={saving.error} />}
+          {may.write && (
+            <div className="buttons">
+              <Button kind="primary" type="submit" isBusy={saving.isPending}>
+                {texts.save}
+              </Button>
+            </div>
+          )}
+        </Card>
+      </fieldset>
+    </form>
+  );
+}
+
+/** Every e-mail in every language, made by the server as it sends it. */
+function Preview({ language: own }: { language: NoticeLanguage }) {
+  const { kind = 'paid', language = own } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = { kind, language };
+  const { data, error, refetch } = useRead('previewAffiliateNotice', { query }, { keepsPrevious: true });
+  const show = (next: Partial<typeof query>) =>
+    void navigate({ search: { ...query, ...next }, replace: true });
+  return (
+    <div className="settings-form">
+      <Card title={texts.preview}>
+        <p className="soft">{texts.previewLead}</p>
+        <SelectField
+          label={texts.kind}
+          value={kind}
+          options={optionsOf(KINDS, texts.kinds)}
+          onChange={(next) => show({ kind: next })}
+        />
+        <SelectField
+          label={texts.previewLanguage}
+          value={language}
+          options={languages}
+          onChange={(next) => show({ language: next })}
+        />
+        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {data === undefined ? (
+          !error && <Skeleton lines={6} />
+        ) : (
+          <div className="notice-preview">
+            {!data.is_email_sent && <Notice tone="warn">{texts.off}</Notice>}
+            <Facts
+              rows={[
+                [texts.from, <Name key="from">{data.from_name}</Name>],
+                [texts.answers, data.reply_to ?? texts.toSender],
+                [texts.subject, <Name key="subject">{data.subject}</Name>],
+              ]}
+            />
+            <Code label={texts.text}>{data.text}</Code>
+          </div>
+        )}
+      </Card>
+    </div>
+  );
+}
