@@ -123,7 +123,7 @@ export default defineConfig({
       input: { index: `${HERE}index.html`, portal: `${HERE}portal.html` },
       // 'use client' in a library is for server rendering
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
-      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } },
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 3 }] } },
       checks: { pluginTimings: false },
     },
   },
