@@ -1085,9 +1085,8 @@ func (query *ListAffiliateNoticesQuery) values() url.Values {
 // PreviewAffiliateNoticeQuery is the query of Affiliates.PreviewNotice. A field without a value is not sent.
 type PreviewAffiliateNoticeQuery struct {
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-	// returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
-	// the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
-	// form.
+	// returned; destination_changed: the destination or e-mail address was changed; also sent to the former address;
+	// form_lapsing: the tax form lapses at the end of the year.
 	Kind AffiliateNoticeKind
 	// default: that of the account.
 	Language NoticeLanguage
@@ -3215,8 +3214,8 @@ func (resource *WebhookEndpointsResource) Recovery(ctx context.Context, id strin
 	return record[WebhookRecovery](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", parts: []any{id, recoveryID}}, options)
 }
 
-// CancelRecovery: Delete a recovery or discard. Ends it: it queues or cancels nothing more, but events that are
-// already queued are still sent. The record stays.
+// CancelRecovery: Delete a recovery or discard. Ends it: events that are queued already are still sent. The
+// record stays.
 func (resource *WebhookEndpointsResource) CancelRecovery(ctx context.Context, id string, recoveryID string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/webhook-endpoints/{id}/recoveries/{recovery_id}", parts: []any{id, recoveryID}}, options)
 }

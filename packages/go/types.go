@@ -310,13 +310,12 @@ type AffiliateNotice struct {
 	// The type of the record.; one of affiliate_notice.
 	Object string `json:"object"`
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-	// returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
-	// the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
-	// form.
+	// returned; destination_changed: the destination or e-mail address was changed; also sent to the former address;
+	// form_lapsing: the tax form lapses at the end of the year.
 	Kind AffiliateNoticeKind `json:"kind"`
 	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
-	// Whether it goes to an address that the affiliate had until then.
+	// An address that the affiliate had until then.
 	IsToFormerAddress bool `json:"is_to_former_address"`
 	// The payout it is about.
 	PayoutID *string `json:"payout_id"`
@@ -348,9 +347,8 @@ type AffiliateNoticePreview struct {
 	// The type of the record.; one of affiliate_notice_preview.
 	Object string `json:"object"`
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-	// returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
-	// the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
-	// form.
+	// returned; destination_changed: the destination or e-mail address was changed; also sent to the former address;
+	// form_lapsing: the tax form lapses at the end of the year.
 	Kind AffiliateNoticeKind `json:"kind"`
 	// Of the text.
 	Language NoticeLanguage `json:"language"`
@@ -4871,10 +4869,9 @@ type PreviewRecoveryOfWebhookEndpointBody struct {
 	// recover: sends the events again; discard: cancels those that wait.
 	Action *RecoveryAction `json:"action,omitzero"`
 	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
-	// required without `missing`, and otherwise by default the oldest event.
+	// required without `missing`, by default the oldest event.
 	Since *string `json:"since,omitzero"`
-	// The events of the account that have no row in the log of the endpoint, but match its current types, filter and
-	// owner; for a recovery without `status`.
+	// The events that the endpoint never got, but would get now; not with `status`.
 	Missing *bool `json:"missing,omitzero"`
 	// Events created before it, including a whole day; at most now, which is the default.
 	Until *string `json:"until,omitzero"`
@@ -5087,10 +5084,9 @@ type PutAffiliateTaxProfileBody struct {
 // RecoverWebhookEndpointBody is an object of the API.
 type RecoverWebhookEndpointBody struct {
 	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
-	// required without `missing`, and otherwise by default the oldest event.
+	// required without `missing`, by default the oldest event.
 	Since *string `json:"since,omitzero"`
-	// The events of the account that have no row in the log of the endpoint, but match its current types, filter and
-	// owner; for a recovery without `status`.
+	// The events that the endpoint never got, but would get now; not with `status`.
 	Missing *bool `json:"missing,omitzero"`
 	// Events created before it, including a whole day; at most now, which is the default.
 	Until *string `json:"until,omitzero"`
@@ -5131,7 +5127,7 @@ type RecoveryFilters struct {
 	Status []RecoveredStatus `json:"status"`
 	// Null = all.
 	Types []string `json:"types"`
-	// true: the events that the endpoint never got; `status` is then empty.
+	// The events that it never got; `status` is then empty.
 	Missing bool `json:"missing"`
 }
 

@@ -313,14 +313,13 @@ export interface AffiliateNotice {
   readonly object: 'affiliate_notice';
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-   * returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
-   * the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
-   * form
+   * returned; destination_changed: the destination or e-mail address was changed; also sent to the former
+   * address; form_lapsing: the tax form lapses at the end of the year
    */
   readonly kind: AffiliateNoticeKind;
   /** The affiliate. */
   readonly affiliate_id: number;
-  /** whether it goes to an address that the affiliate had until then */
+  /** an address that the affiliate had until then */
   readonly is_to_former_address: boolean;
   /** the payout it is about */
   readonly payout_id: string | null;
@@ -343,9 +342,8 @@ export interface AffiliateNoticePreview {
   readonly object: 'affiliate_notice_preview';
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-   * returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
-   * the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
-   * form
+   * returned; destination_changed: the destination or e-mail address was changed; also sent to the former
+   * address; form_lapsing: the tax form lapses at the end of the year
    */
   readonly kind: AffiliateNoticeKind;
   /** of the text */
@@ -4438,13 +4436,10 @@ export interface PreviewRecoveryOfWebhookEndpointBody {
   readonly action?: RecoveryAction | undefined;
   /**
    * events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
-   * required without `missing`, and otherwise by default the oldest event
+   * required without `missing`, by default the oldest event
    */
   readonly since?: string | undefined;
-  /**
-   * the events of the account that have no row in the log of the endpoint, but match its current types, filter
-   * and owner; for a recovery without `status`
-   */
+  /** the events that the endpoint never got, but would get now; not with `status` */
   readonly missing?: boolean | undefined;
   /** events created before it, including a whole day; at most now, which is the default */
   readonly until?: string | undefined;
@@ -4735,13 +4730,10 @@ export interface PutAffiliateTaxProfileBody {
 export interface RecoverWebhookEndpointBody {
   /**
    * events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
-   * required without `missing`, and otherwise by default the oldest event
+   * required without `missing`, by default the oldest event
    */
   readonly since?: string | undefined;
-  /**
-   * the events of the account that have no row in the log of the endpoint, but match its current types, filter
-   * and owner; for a recovery without `status`
-   */
+  /** the events that the endpoint never got, but would get now; not with `status` */
   readonly missing?: boolean | undefined;
   /** events created before it, including a whole day; at most now, which is the default */
   readonly until?: string | undefined;
@@ -4764,7 +4756,7 @@ export interface RecoveryFilters {
   readonly status: readonly RecoveredStatus[];
   /** null = all */
   readonly types: readonly string[] | null;
-  /** true: the events that the endpoint never got; `status` is then empty */
+  /** the events that it never got; `status` is then empty */
   readonly missing: boolean;
 }
 
@@ -6285,9 +6277,8 @@ export interface ListAffiliateNoticesQuery extends PageQuery {
 export interface PreviewAffiliateNoticeQuery {
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
-   * returned; destination_changed: where the affiliate is paid, or the e-mail address, was changed; also sent to
-   * the former address; form_lapsing: the tax form of the affiliate lapses at the end of the year; once for each
-   * form
+   * returned; destination_changed: the destination or e-mail address was changed; also sent to the former
+   * address; form_lapsing: the tax form lapses at the end of the year
    */
   readonly kind: AffiliateNoticeKind;
   /** default: that of the account */
@@ -7798,10 +7789,7 @@ export interface Operations {
     readonly path: [id: string, recovery_id: string];
     readonly result: WebhookRecovery;
   };
-  /**
-   * Delete a recovery or discard. Ends it: it queues or cancels nothing more, but events that are already queued
-   * are still sent. The record stays.
-   */
+  /** Delete a recovery or discard. Ends it: events that are queued already are still sent. The record stays. */
   readonly deleteRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: undefined;

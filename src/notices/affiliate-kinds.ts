@@ -9,9 +9,8 @@ export type Language = (typeof LANGUAGES)[number];
 export const AFFILIATE_NOTICES = {
   paid: 'a payout that pays the affiliate was completed',
   returned: 'a payment to the affiliate was booked as returned',
-  destination_changed:
-    'where the affiliate is paid, or the e-mail address, was changed; also sent to the former address',
-  form_lapsing: 'the tax form of the affiliate lapses at the end of the year; once for each form',
+  destination_changed: 'the destination or e-mail address was changed; also sent to the former address',
+  form_lapsing: 'the tax form lapses at the end of the year',
 } as const;
 export type AffiliateNoticeKind = keyof typeof AFFILIATE_NOTICES;
 export const AFFILIATE_NOTICE_KINDS = Object.keys(AFFILIATE_NOTICES) as AffiliateNoticeKind[];

@@ -14,7 +14,7 @@ export const affiliateNotice = strict(
     kind: noticeKind,
     affiliate_id: Type.Integer(),
     is_to_former_address: Type.Boolean({
-      description: 'whether it goes to an address that the affiliate had until then',
+      description: 'an address that the affiliate had until then',
     }),
     payout_id: nullable(Type.String({ description: 'the payout it is about' })),
     status: Type.Enum([...NOTICE_STATUSES], {

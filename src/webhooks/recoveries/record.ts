@@ -15,7 +15,7 @@ const filters = strict(
     status: Type.Array(status),
     types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
     missing: Type.Boolean({
-      description: 'true: the events that the endpoint never got; `status` is then empty',
+      description: 'the events that it never got; `status` is then empty',
     }),
   },
   { title: 'RecoveryFilters' },
@@ -89,14 +89,12 @@ const sinceOrMissing = {
   since: Type.Optional(
     Type.String({
       minLength: 1,
-      description: `${SINCE}; required without \`missing\`, and otherwise by default the oldest event`,
+      description: `${SINCE}; required without \`missing\`, by default the oldest event`,
     }),
   ),
   missing: Type.Optional(
     Type.Boolean({
-      description:
-        'the events of the account that have no row in the log of the endpoint, but match its current types, filter and ' +
-        'owner; for a recovery without `status`',
+      description: 'the events that the endpoint never got, but would get now; not with `status`',
       default: false,
     }),
   ),

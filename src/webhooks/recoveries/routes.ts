@@ -108,8 +108,7 @@ export const cancel = writeRoute({
   needs: 'webhooks',
   portal: 'path',
   summary: 'Delete a recovery or discard',
-  description:
-    'Ends it: it queues or cancels nothing more, but events that are already queued are still sent. The record stays.',
+  description: 'Ends it: events that are queued already are still sent. The record stays.',
   returns: { 204: null },
   errors: ['resource_missing', 'recovery_ended'],
   handle: async ({ tx, account, params }) => {

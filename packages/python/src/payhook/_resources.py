@@ -1905,8 +1905,8 @@ class WebhookEndpoints:
         )
 
     def cancel_recovery(self, id: str, recovery_id: str, **options: Unpack[CallOptions]) -> None:
-        """Delete a recovery or discard. Ends it: it queues or cancels nothing more, but events that are
-        already queued are still sent. The record stays.
+        """Delete a recovery or discard. Ends it: events that are queued already are still sent. The record
+        stays.
         """
         self._calls.nothing(
             "DELETE",

@@ -309,14 +309,13 @@ class AffiliateNotice(TypedDict):
     """The type of the record."""
     kind: AffiliateNoticeKind
     """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
-    booked as returned; destination_changed: where the affiliate is paid, or the e-mail address, was
-    changed; also sent to the former address; form_lapsing: the tax form of the affiliate lapses at the
-    end of the year; once for each form.
+    booked as returned; destination_changed: the destination or e-mail address was changed; also sent to
+    the former address; form_lapsing: the tax form lapses at the end of the year.
     """
     affiliate_id: int
     """The affiliate."""
     is_to_former_address: bool
-    """Whether it goes to an address that the affiliate had until then."""
+    """An address that the affiliate had until then."""
     payout_id: str | None
     """The payout it is about."""
     status: AffiliateNoticeStatus
@@ -340,9 +339,8 @@ class AffiliateNoticePreview(TypedDict):
     """The type of the record."""
     kind: AffiliateNoticeKind
     """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
-    booked as returned; destination_changed: where the affiliate is paid, or the e-mail address, was
-    changed; also sent to the former address; form_lapsing: the tax form of the affiliate lapses at the
-    end of the year; once for each form.
+    booked as returned; destination_changed: the destination or e-mail address was changed; also sent to
+    the former address; form_lapsing: the tax form lapses at the end of the year.
     """
     language: NoticeLanguage
     """Of the text."""
@@ -4382,12 +4380,10 @@ class PreviewRecoveryOfWebhookEndpointBody(TypedDict):
     """recover: sends the events again; discard: cancels those that wait."""
     since: NotRequired[str]
     """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
-    account; required without `missing`, and otherwise by default the oldest event.
+    account; required without `missing`, by default the oldest event.
     """
     missing: NotRequired[bool]
-    """The events of the account that have no row in the log of the endpoint, but match its current types,
-    filter and owner; for a recovery without `status`.
-    """
+    """The events that the endpoint never got, but would get now; not with `status`."""
     until: NotRequired[str]
     """Events created before it, including a whole day; at most now, which is the default."""
     status: NotRequired[RecoveredStatus | list[RecoveredStatus]]
@@ -4595,12 +4591,10 @@ class PutAffiliateTaxProfileBody(TypedDict):
 class RecoverWebhookEndpointBody(TypedDict):
     since: NotRequired[str]
     """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
-    account; required without `missing`, and otherwise by default the oldest event.
+    account; required without `missing`, by default the oldest event.
     """
     missing: NotRequired[bool]
-    """The events of the account that have no row in the log of the endpoint, but match its current types,
-    filter and owner; for a recovery without `status`.
-    """
+    """The events that the endpoint never got, but would get now; not with `status`."""
     until: NotRequired[str]
     """Events created before it, including a whole day; at most now, which is the default."""
     status: NotRequired[RecoveredStatus | list[RecoveredStatus]]
@@ -4623,7 +4617,7 @@ class RecoveryFilters(TypedDict):
     types: list[str] | None
     """Null = all."""
     missing: bool
-    """true: the events that the endpoint never got; `status` is then empty."""
+    """The events that it never got; `status` is then empty."""
 
 
 class RecoveryPreview(TypedDict):
