@@ -159,7 +159,10 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
     ended ??= pool.end();
     return ended;
   };
-  pool.on('error', common.onIdleError);
+  pool.on('error', (error) => {
+    // an ended pool closes its idle connections, and PostgreSQL may stop before it has read that
+    if (ended === undefined) common.onIdleError(error);
+  });
   const { limited, leave: leaveLimit } = joinLimit(pool, common.limit);
   return {
     cell: common.cell.number,
