@@ -16,6 +16,7 @@ import {
 } from '../oauth/support.ts';
 import { makeUser, PASSWORD, signInAs } from '../people/support.ts';
 import type { Answer, RequestOptions } from '../support/api.ts';
+import { isOnNode } from '../support/cell-of-file.ts';
 import { someOf } from '../support/depth.ts';
 import { makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
@@ -529,7 +530,8 @@ describe('nobody changes the log:', () => {
     'truncate audit_log',
     'truncate accounts cascade',
     `insert into audit_log select * from audit_log on conflict (account_id, id) do update set action = 'nothing'`,
-    `merge into audit_log l using (select 1) x on true when matched then delete`,
+    // which Citus refuses itself
+    ...(isOnNode() ? [] : ['merge into audit_log l using (select 1) x on true when matched then delete']),
   ];
 
   test.each(statements)('%s is refused to the program and to the superuser', async (statement) => {

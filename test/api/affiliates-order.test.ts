@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
+import { isOnNode } from '../support/cell-of-file.ts';
 import { keepHouse } from '../support/chores.ts';
 import { someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
@@ -60,7 +61,8 @@ beforeAll(async () => {
   await world.query('analyze affiliates, affiliate_balances, commissions');
 });
 
-test('once many balances are folded, the planner knows their number', () => {
+// on a node of Citus, the planner is that of the node
+test.skipIf(isOnNode())('once many balances are folded, the planner knows their number', () => {
   expect(known).toBeGreaterThan(MANY / 2);
 });
 

@@ -34,7 +34,8 @@ async function payoutOf(daysAgo: number): Promise<Json> {
   await makeCommission(api, affiliate);
   const { id, created_at } = await makePayout(api);
   const made = at(created_at, -daysAgo * DAY_MS);
-  await world.query('set session_replication_role = replica');
+  await world.query('begin');
+  await world.query('set local session_replication_role = replica');
   for (const [table, column] of [
     ['payouts', 'id'],
     ['payout_lines', 'payout_id'],
@@ -47,7 +48,7 @@ async function payoutOf(daysAgo: number): Promise<Json> {
       [id, made],
     );
   }
-  await world.query('set session_replication_role = default');
+  await world.query('commit');
   return (await api.get(`${PAYOUTS}/current`)).body;
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { isOnNode } from '../support/cell-of-file.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -50,46 +51,51 @@ describe('texts that look the same are the same', () => {
     }
   });
 
-  test('also after an upgrade, except addresses that two affiliates would share', async () => {
-    const { query } = world;
-    const folder = new URL('../../migrations/', import.meta.url);
-    const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8');
-    await query('create schema before');
-    await query('set search_path to before, public');
-    try {
-      const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-      for (const name of files.toSorted().filter((each) => each < '0012')) await query(textOf(name));
-      await query(`insert into accounts (name) values ('One'), ('Two')`);
-      const add = `insert into affiliates (account_id, email, name_first, slug)
+  test.skipIf(isOnNode())(
+    'also after an upgrade, except addresses that two affiliates would share',
+    async () => {
+      const { query } = world;
+      const folder = new URL('../../migrations/', import.meta.url);
+      const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8');
+      await query('create schema before');
+      await query('set search_path to before, public');
+      try {
+        const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+        for (const name of files.toSorted().filter((each) => each < '0012')) await query(textOf(name));
+        await query(`insert into accounts (name) values ('One'), ('Two')`);
+        const add = `insert into affiliates (account_id, email, name_first, slug)
         select id, $2, $3, $3 from accounts where name = $1`;
-      for (const [account, email] of [
-        ['One', `a${DECOMPOSED}@x.org`],
-        ['One', `B${DECOMPOSED}@x.org`],
-        ['One', `b${COMPOSED}@x.org`],
-        ['Two', `b${DECOMPOSED}@x.org`],
-        ['One', 'plain@x.org'],
-      ] as const)
-        await query(add, [account, email, `N${DECOMPOSED}`]);
-      await query(textOf('0012_composed_texts.sql'));
-      expect(await query('select email, name_first, slug, paypal_email from affiliates order by id')).toEqual(
-        [
-          `a${COMPOSED}@x.org`,
-          `B${DECOMPOSED}@x.org`,
-          `b${COMPOSED}@x.org`,
-          `b${COMPOSED}@x.org`,
-          'plain@x.org',
-        ].map((email) => ({
-          email,
-          name_first: `N${COMPOSED}`,
-          slug: `N${COMPOSED}`,
-          paypal_email: null,
-        })),
-      );
-    } finally {
-      await query('set search_path to default');
-      await query('drop schema before cascade');
-    }
-  });
+        for (const [account, email] of [
+          ['One', `a${DECOMPOSED}@x.org`],
+          ['One', `B${DECOMPOSED}@x.org`],
+          ['One', `b${COMPOSED}@x.org`],
+          ['Two', `b${DECOMPOSED}@x.org`],
+          ['One', 'plain@x.org'],
+        ] as const)
+          await query(add, [account, email, `N${DECOMPOSED}`]);
+        await query(textOf('0012_composed_texts.sql'));
+        expect(
+          await query('select email, name_first, slug, paypal_email from affiliates order by id'),
+        ).toEqual(
+          [
+            `a${COMPOSED}@x.org`,
+            `B${DECOMPOSED}@x.org`,
+            `b${COMPOSED}@x.org`,
+            `b${COMPOSED}@x.org`,
+            'plain@x.org',
+          ].map((email) => ({
+            email,
+            name_first: `N${COMPOSED}`,
+            slug: `N${COMPOSED}`,
+            paypal_email: null,
+          })),
+        );
+      } finally {
+        await query('set search_path to default');
+        await query('drop schema before cascade');
+      }
+    },
+  );
 });
 
 const ODD = ['a<b>@c.d', 'a,b@c', 'b..c@x.org', 'a\u200Bb@x.org', 'a\u0007@x.org'];

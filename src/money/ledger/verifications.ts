@@ -75,12 +75,15 @@ export interface KeptVerification {
 export async function keepVerifications(tx: Tx, account: AccountId, answers: string): Promise<void> {
   await rows(
     tx,
-    sql`insert into payee_verifications as v
+    sql`with answered as (
+          select x.id, x.affiliate_id, k.result, k.bank_name, k.reason, k.reason_code, k.payment_file
+          from json_to_recordset(${answers}::json) as k (destination_id uuid, result text, bank_name text, reason text,
+              reason_code text, payment_file text)
+          join affiliate_destinations x on x.account_id = ${account} and x.id = k.destination_id
+        )
+        insert into payee_verifications
           (account_id, destination_id, affiliate_id, result, bank_name, reason, reason_code, payment_file)
-        select ${account}, x.id, x.affiliate_id, k.result, k.bank_name, k.reason, k.reason_code, k.payment_file
-        from json_to_recordset(${answers}::json) as k (destination_id uuid, result text, bank_name text, reason text,
-            reason_code text, payment_file text)
-        join affiliate_destinations x on x.account_id = ${account} and x.id = k.destination_id
+        select ${account}, id, affiliate_id, result, bank_name, reason, reason_code, payment_file from answered
         on conflict (account_id, destination_id) do update
           set result = excluded.result, bank_name = excluded.bank_name, reason = excluded.reason,
               reason_code = excluded.reason_code, payment_file = excluded.payment_file, verified_at = excluded.verified_at`,
