@@ -33,6 +33,8 @@ export const invoices = {
     reasons: {
       no_agreement: (number: number) =>
         `${affiliates(number)} had not agreed to self-billing by the day of the payment and must write their own.`,
+      agreement_expired: (number: number) =>
+        `The agreement of ${affiliates(number)} ended before the payment. Set a new one in the tax profile if they agreed again.`,
       no_rule: (number: number) =>
         `No tax rule matches ${affiliates(number)}. Add one in the settings, then issue again.`,
       no_tax_id: (number: number) =>

@@ -70,6 +70,8 @@ type AccountTaxProfile struct {
 	// A national number, such as an EIN; only its end, such as …2051, for callers who may not download payment
 	// files.
 	TaxNumber *string `json:"tax_number"`
+	// SIREN or SIRET of a French business.
+	Siren *string `json:"siren"`
 }
 
 // Actor is an object of the API.
@@ -433,6 +435,8 @@ type AffiliateTaxProfile struct {
 	Address PostalAddress `json:"address"`
 	// The tax id; null if unknown.
 	TaxID *TaxID `json:"tax_id"`
+	// The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits).
+	Siren *string `json:"siren"`
 	// The signed tax form; null if there is none.
 	Form *SignedTaxForm `json:"form"`
 	// The affiliate agreed that you write their invoices; null: they did not.
@@ -889,6 +893,8 @@ type ChangeAccountBodyTaxProfile struct {
 	VATID Optional[string] `json:"vat_id,omitzero"`
 	// The tax number; null if unknown.
 	TaxNumber Optional[string] `json:"tax_number,omitzero"`
+	// Its check digit is checked.
+	Siren Optional[string] `json:"siren,omitzero"`
 }
 
 // ChangeAccountBodyInvoicingRulesItem is an object of the API.
@@ -2796,6 +2802,8 @@ type Invoice struct {
 	TaxRate int64 `json:"tax_rate"`
 	// Why no tax is due.
 	Exemption *string `json:"exemption"`
+	// What the country of the seller requires in addition to "Self-billing".
+	Wording []string `json:"wording"`
 	// The invoice that a credit note corrects.
 	CorrectsID *string `json:"corrects_id"`
 	// YYYY-MM-DD in the time zone of the account.
@@ -2822,6 +2830,8 @@ type InvoiceBuyer struct {
 	Address PostalAddress `json:"address"`
 	// ISO 3166-1 alpha-2.
 	Country string `json:"country"`
+	// SIREN or SIRET of a French business.
+	Siren *string `json:"siren"`
 	// The VAT id; null if unknown.
 	VATID *string `json:"vat_id"`
 	// Its end, such as …6789; the file has all of it.
@@ -2854,6 +2864,8 @@ type InvoiceSeller struct {
 	Address PostalAddress `json:"address"`
 	// ISO 3166-1 alpha-2.
 	Country string `json:"country"`
+	// SIREN or SIRET of a French business.
+	Siren *string `json:"siren"`
 	// The tax id; null if unknown.
 	TaxID *InvoiceTaxID `json:"tax_id"`
 }
@@ -2863,9 +2875,10 @@ type InvoiceSkipReason string
 
 // The values of InvoiceSkipReason.
 const (
-	InvoiceSkipReasonNoAgreement InvoiceSkipReason = "no_agreement"
-	InvoiceSkipReasonNoRule      InvoiceSkipReason = "no_rule"
-	InvoiceSkipReasonNoTaxID     InvoiceSkipReason = "no_tax_id"
+	InvoiceSkipReasonNoAgreement      InvoiceSkipReason = "no_agreement"
+	InvoiceSkipReasonAgreementExpired InvoiceSkipReason = "agreement_expired"
+	InvoiceSkipReasonNoRule           InvoiceSkipReason = "no_rule"
+	InvoiceSkipReasonNoTaxID          InvoiceSkipReason = "no_tax_id"
 )
 
 // InvoiceTaxID is an object of the API.
@@ -2917,9 +2930,9 @@ type IssuedInvoicesSkippedItem struct {
 	AffiliateID int64 `json:"affiliate_id"`
 	// The currency of the amounts.
 	Currency string `json:"currency"`
-	// no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of `invoicing`
-	// fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax
-	// number; AE: and your own).
+	// no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the agreement
+	// had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the affiliate;
+	// no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own).
 	Reason InvoiceSkipReason `json:"reason"`
 }
 
@@ -5055,8 +5068,10 @@ type PutAffiliateTaxProfileBodyForm struct {
 
 // PutAffiliateTaxProfileBodySelfBilling is an object of the API.
 type PutAffiliateTaxProfileBodySelfBilling struct {
-	// The day; empty if they write their own invoices; YYYY-MM-DD.
+	// The day from which the agreement applies; empty if they write their own invoices; YYYY-MM-DD.
 	AgreedOn string `json:"agreed_on"`
+	// The last day of the agreement; empty if it has none; YYYY-MM-DD.
+	ExpiresOn Optional[string] `json:"expires_on,omitzero"`
 	// The name of the person who agreed.
 	AgreedBy string `json:"agreed_by"`
 	// Where you keep the agreement: a name, number or link.
@@ -5075,6 +5090,8 @@ type PutAffiliateTaxProfileBody struct {
 	Address PutAffiliateTaxProfileBodyAddress `json:"address"`
 	// Without it the current one is kept, because it cannot be read back; null removes it.
 	TaxID Optional[PutAffiliateTaxProfileBodyTaxID] `json:"tax_id,omitzero"`
+	// The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits).
+	Siren Optional[string] `json:"siren,omitzero"`
 	// A tax form.
 	Form Optional[PutAffiliateTaxProfileBodyForm] `json:"form,omitzero"`
 	// The affiliate agreed that you write their invoices; null: they did not.
@@ -5495,8 +5512,10 @@ type SecondSignatureInput struct {
 
 // SelfBillingAgreement is an object of the API.
 type SelfBillingAgreement struct {
-	// The day; empty if they write their own invoices; YYYY-MM-DD.
+	// The day from which the agreement applies; empty if they write their own invoices; YYYY-MM-DD.
 	AgreedOn string `json:"agreed_on"`
+	// The last day of the agreement; empty if it has none; YYYY-MM-DD.
+	ExpiresOn *string `json:"expires_on"`
 	// The name of the person who agreed.
 	AgreedBy string `json:"agreed_by"`
 	// Where you keep the agreement: a name, number or link.

@@ -95,6 +95,8 @@ export interface AccountTaxProfile {
    * files
    */
   readonly tax_number: string | null;
+  /** SIREN or SIRET of a French business */
+  readonly siren: string | null;
 }
 
 export interface Actor {
@@ -412,6 +414,8 @@ export interface AffiliateTaxProfile {
   readonly address: PostalAddress;
   /** The tax id; null if unknown. */
   readonly tax_id: TaxId | null;
+  /** the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits) */
+  readonly siren: string | null;
   /** The signed tax form; null if there is none. */
   readonly form: SignedTaxForm | null;
   /** the affiliate agreed that you write their invoices; null: they did not */
@@ -842,6 +846,8 @@ export interface ChangeAccountBody {
         readonly vat_id?: string | null | undefined;
         /** The tax number; null if unknown. */
         readonly tax_number?: string | null | undefined;
+        /** its check digit is checked */
+        readonly siren?: string | null | undefined;
       }
     | null
     | undefined;
@@ -2566,6 +2572,8 @@ export interface Invoice {
   readonly tax_rate: number;
   /** why no tax is due */
   readonly exemption: string | null;
+  /** what the country of the seller requires in addition to "Self-billing" */
+  readonly wording: readonly string[];
   /** the invoice that a credit note corrects */
   readonly corrects_id: string | null;
   /** YYYY-MM-DD in the time zone of the account */
@@ -2591,6 +2599,8 @@ export interface InvoiceBuyer {
   readonly address: PostalAddress;
   /** ISO 3166-1 alpha-2 */
   readonly country: string;
+  /** SIREN or SIRET of a French business */
+  readonly siren: string | null;
   /** The VAT id; null if unknown. */
   readonly vat_id: string | null;
   /** its end, such as …6789; the file has all of it */
@@ -2608,11 +2618,13 @@ export interface InvoiceSeller {
   readonly address: PostalAddress;
   /** ISO 3166-1 alpha-2 */
   readonly country: string;
+  /** SIREN or SIRET of a French business */
+  readonly siren: string | null;
   /** The tax id; null if unknown. */
   readonly tax_id: InvoiceTaxId | null;
 }
 
-export type InvoiceSkipReason = 'no_agreement' | 'no_rule' | 'no_tax_id';
+export type InvoiceSkipReason = 'no_agreement' | 'agreement_expired' | 'no_rule' | 'no_tax_id';
 
 export interface InvoiceTaxId {
   /** The type of the tax id. */
@@ -2660,9 +2672,9 @@ export interface IssuedInvoices {
     /** The currency of the amounts. */
     readonly currency: Currency;
     /**
-     * no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of `invoicing`
-     * fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a
-     * tax number; AE: and your own)
+     * no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the
+     * agreement had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the
+     * affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)
      */
     readonly reason: InvoiceSkipReason;
   }[];
@@ -4701,6 +4713,8 @@ export interface PutAffiliateTaxProfileBody {
       }
     | null
     | undefined;
+  /** the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits) */
+  readonly siren?: string | null | undefined;
   /** a tax form */
   readonly form?:
     | {
@@ -4716,8 +4730,10 @@ export interface PutAffiliateTaxProfileBody {
   /** the affiliate agreed that you write their invoices; null: they did not */
   readonly self_billing?:
     | {
-        /** the day; empty if they write their own invoices; YYYY-MM-DD */
+        /** the day from which the agreement applies; empty if they write their own invoices; YYYY-MM-DD */
         readonly agreed_on: string;
+        /** the last day of the agreement; empty if it has none; YYYY-MM-DD */
+        readonly expires_on?: string | null | undefined;
         /** the name of the person who agreed */
         readonly agreed_by: string;
         /** where you keep the agreement: a name, number or link */
@@ -5081,8 +5097,10 @@ export interface SecondSignatureInput {
 }
 
 export interface SelfBillingAgreement {
-  /** the day; empty if they write their own invoices; YYYY-MM-DD */
+  /** the day from which the agreement applies; empty if they write their own invoices; YYYY-MM-DD */
   readonly agreed_on: string;
+  /** the last day of the agreement; empty if it has none; YYYY-MM-DD */
+  readonly expires_on: string | null;
   /** the name of the person who agreed */
   readonly agreed_by: string;
   /** where you keep the agreement: a name, number or link */
@@ -7268,10 +7286,10 @@ export interface Operations {
    * PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
    * account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
    * tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-   * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on,
-   * self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One
-   * transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and
-   * writes nothing. Files of another shape go to `/v2/imports`.
+   * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, self_billing_agreed_on,
+   * self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell of these
+   * leaves them. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
+   * reports and writes nothing. Files of another shape go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;

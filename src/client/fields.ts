@@ -591,6 +591,14 @@ export const TAX_PROFILE_FIELDS = {
     isNeededInObject: true,
     column: 'tax_id',
   },
+  siren: {
+    label: 'SIREN or SIRET',
+    type: 'text',
+    help: 'the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)',
+    option: '--siren <number>',
+    isNullable: true,
+    column: 'siren',
+  },
   'form.type': {
     label: 'Signed form',
     type: 'word',
@@ -619,10 +627,18 @@ export const TAX_PROFILE_FIELDS = {
   'self_billing.agreed_on': {
     label: 'Self-billing agreed on',
     type: 'day',
-    help: 'the day; empty if they write their own invoices',
+    help: 'the day from which the agreement applies; empty if they write their own invoices',
     option: '--self-billing-on <day>',
     isNeededInObject: true,
     column: 'self_billing_agreed_on',
+  },
+  'self_billing.expires_on': {
+    label: 'Agreement expires on',
+    type: 'day',
+    help: 'the last day of the agreement; empty if it has none',
+    option: '--self-billing-until <day>',
+    isNullable: true,
+    column: 'self_billing_expires_on',
   },
   'self_billing.agreed_by': {
     label: 'Agreed by',

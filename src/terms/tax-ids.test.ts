@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endingOf, readTaxId } from './tax-ids.ts';
+import { endingOf, readSiren, readTaxId } from './tax-ids.ts';
 import type { TaxIdType } from './taxes.ts';
 
 describe('what people write is read as one number', () => {
@@ -49,4 +49,19 @@ describe('what breaks a rule is refused', () => {
 
 test('the ending of a short id does not show the whole of it', () => {
   expect(['536904399', 'RO18', 'ABC'].map(endingOf)).toEqual(['4399', '18', 'C']);
+});
+
+test.each([
+  ['732 829 320', '732829320'],
+  ['73282932000074', '73282932000074'],
+  // La Poste
+  ['35600000000048', '35600000000048'],
+  ['35600000049837', '35600000049837'],
+  ['732829321', null],
+  ['73282932000075', null],
+  ['35600000049838', null],
+  ['73282932', null],
+  ['FR732829320', null],
+])('the SIREN or SIRET %s is read as %s', (text, id) => {
+  expect(readSiren(text)).toEqual(id === null ? { rule: expect.any(String) } : { value: id });
 });

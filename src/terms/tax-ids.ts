@@ -61,6 +61,29 @@ function readOther(text: string): Checked<string> {
     : { rule: 'must have 3 to 40 letters A to Z, digits, blanks, dots, slashes and hyphens' };
 }
 
+/**
+ * Reads the number of a French business: a SIREN (9 digits) or a SIRET (14), with or without spaces. Both have a check digit
+ * after Luhn; but of the establishments of La Poste the digits add up to a multiple of five (insee.fr; python-stdnum).
+ */
+export function readSiren(text: string): Checked<string> {
+  const id = text.replace(/\s+/g, '');
+  if (!/^(\d{9}|\d{14})$/.test(id)) return { rule: 'must be a SIREN of 9 digits or a SIRET of 14 digits' };
+  const digits = [...id].map(Number);
+  const isOfLaPoste = id.length === 14 && id.startsWith(LA_POSTE) && sumOf(digits) % 5 === 0;
+  const hasCheckDigit = hasLuhnDigit(digits) && hasLuhnDigit(digits.slice(0, 9));
+  return hasCheckDigit || isOfLaPoste
+    ? { value: id }
+    : { rule: 'has a wrong check digit: a digit is mistyped' };
+}
+
+const LA_POSTE = '356000000';
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0);
+const hasLuhnDigit = (digits: readonly number[]) =>
+  sumOf(digits.map((digit, index) => ((digits.length - index) % 2 === 0 ? luhnDouble(digit) : digit))) %
+    10 ===
+  0;
+const luhnDouble = (digit: number) => (digit > 4 ? 2 * digit - 9 : 2 * digit);
+
 /** What may be shown of a tax id or account number: its last four characters, of a short one fewer. */
 export const endingOf = (id: string): string => id.slice(-Math.min(4, Math.floor(id.length / 2)));
 

@@ -248,13 +248,38 @@ describe('a file sets the tax profile', () => {
       address: { line1: '2 Main St', postal_code: null },
       tax_id: profile.tax_id,
       form: profile.form,
-      self_billing: { agreed_on: '2026-02-01', agreed_by: 'Ada', document: null },
+      self_billing: { agreed_on: '2026-02-01', expires_on: null, agreed_by: 'Ada', document: null },
     });
     await plain(csv(TAX_HEADER, taxLine('ada@example.com', { id: '12-3456789', idType: 'us_ein' })));
     expect((await taxProfile(ada?.id)).body).toMatchObject({
       tax_id: { type: 'us_ein', ending: '6789' },
       self_billing: { agreed_on: '2026-02-01' },
     });
+  });
+
+  test('with the last day of an agreement and a SIREN', async () => {
+    const header =
+      'email,legal_type,legal_name,tax_country,address_line1,address_city,siren,self_billing_agreed_on,self_billing_expires_on,self_billing_agreed_by';
+    const line = (siren: string, until: string) =>
+      csv(header, `ada@example.com,business,Ada SARL,fr,1 rue X,Paris,${siren},2026-02-01,${until},Ada`);
+    expect((await plain(line('732 829 320', '2026-12-31'))).body).toMatchObject({ created: 1 });
+    const [ada] = await people();
+    const self_billing = { agreed_on: '2026-02-01', expires_on: '2026-12-31', agreed_by: 'Ada' };
+    expect((await taxProfile(ada?.id)).body).toMatchObject({ siren: '732829320', self_billing });
+    const short = 'email,legal_type,legal_name,tax_country,address_line1,address_city';
+    await plain(csv(short, 'ada@example.com,business,Ada SAS,fr,1 rue X,Paris'));
+    expect((await taxProfile(ada?.id)).body).toMatchObject({
+      legal_name: 'Ada SAS',
+      siren: '732829320',
+      self_billing,
+    });
+    for (const [file, rule] of [
+      [line('732829321', '2026-12-31'), 'siren has a wrong check digit'],
+      [line('732829320', '2026-01-31'), 'self_billing_expires_on must not be before 2026-02-01'],
+    ] as const) {
+      const refused = await nothingChanges(world, () => plain(file));
+      expect(refused.text).toContain(rule);
+    }
   });
 
   test('of each affiliate: by every rule of the API, and of the signed form', async () => {

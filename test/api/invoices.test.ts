@@ -152,6 +152,23 @@ describe('an invoice', () => {
     expect(await all()).toEqual([]);
   });
 
+  test('is issued only for payments from the first to the last day of the agreement', async () => {
+    const on = async (expires_on: string | null) =>
+      agreed({ self_billing: { agreed_on: '2020-01-01', expires_on, agreed_by: 'Ada' } });
+    const [ended, endless] = [await on('2020-12-31'), await on(null)];
+    const payout = await pay([ended, endless, await on('2999-12-31')]);
+    const answer = await issued(payout);
+    expect(answer).toMatchObject({
+      issued: 2,
+      skipped: [{ affiliate_id: ended, reason: 'agreement_expired' }],
+    });
+    const { body } = await api.get(`${AFFILIATES}/${ended}/tax-profile`);
+    expect(body.self_billing).toMatchObject({ agreed_on: '2020-01-01', expires_on: '2020-12-31' });
+    const paidOn = payout.paid_at.slice(0, 10);
+    await agreed({ self_billing: { agreed_on: paidOn, expires_on: paidOn, agreed_by: 'Ada' } }, ended);
+    expect((await issued(payout)).issued).toBe(1);
+  });
+
   test('needs a paid payout, the settings of the account, and a payout of the account', async () => {
     const id = await agreed();
     await makeCommission(api, id);
@@ -177,6 +194,70 @@ describe('an invoice', () => {
       );
     }
     expect((await other.get('/v2/affiliates/invoices')).body.data).toEqual([]);
+  });
+});
+
+describe('what the country of the supplier requires', () => {
+  const rules = ['DE', 'GB', 'FR', 'BE'].map((country) => ({ country, category: 'S', rate: 2000 }));
+  const files = async (payout: Json) => {
+    await issued(payout);
+    const [invoice] = await all(`&payout_id=${payout.id}`);
+    const path = `/v2/affiliates/invoices/${invoice?.id}/download`;
+    return {
+      wording: invoice?.wording,
+      xml: (await api.get(`${path}?format=xml`)).text,
+      html: (await api.get(`${path}?format=html`)).text,
+    };
+  };
+
+  test.each([
+    ['GB', 'GB980780684', ['The VAT shown is your output tax due to HMRC']],
+    ['DE', 'DE136695976', ['Gutschrift']],
+    ['FR', 'FR83404833048', ['Autofacturation']],
+    ['BE', 'BE0123456749', []],
+  ])('is on an invoice with VAT of a supplier in %s', async (country, number, wording) => {
+    await settings({ invoicing: { rules } });
+    const id = await agreed({ country, tax_id: { type: 'vat', number } });
+    const made = await files(await pay([id]));
+    expect(made.wording).toEqual(wording);
+    for (const text of ['Self-billing', ...wording]) {
+      expect(made.xml).toContain(`<ram:Content>${text}</ram:Content>`);
+      expect(made.html).toContain(text);
+    }
+  });
+
+  test('the sentence about VAT is not on an invoice without VAT', async () => {
+    const exempt = { country: 'GB', category: 'E', exemption: 'Not registered for VAT' };
+    await settings({ invoicing: { rules: [exempt] } });
+    const id = await agreed({ country: 'GB', tax_id: { type: 'other', number: '12345 67890' } });
+    expect((await files(await pay([id]))).wording).toEqual([]);
+  });
+
+  test('the SIREN or SIRET of both sides is on the invoice', async () => {
+    const own = { legal_name: 'Muster SA', country: 'FR', address: ADDRESS, vat_id: 'FR83404833048' };
+    await settings({ invoicing: { rules }, tax_profile: { ...own, siren: '732 829 320 00074' } });
+    expect((await api.get('/v2/account')).body.tax_profile.siren).toBe('73282932000074');
+    const tax_id = { type: 'vat', number: 'FR83404833048' };
+    const id = await agreed({ country: 'FR', siren: '404 833 048', tax_id });
+    const { xml, html } = await files(await pay([id]));
+    const [seller = '', buyer = ''] = xml.split('<ram:BuyerTradeParty>');
+    expect(seller).toContain('<ram:ID schemeID="0002">404833048</ram:ID>');
+    expect(buyer).toContain('<ram:ID schemeID="0009">73282932000074</ram:ID>');
+    expect(html).toContain('SIREN 404833048');
+    expect(html).toContain('SIRET 73282932000074');
+    expect((await all())[0]).toMatchObject({
+      seller: { siren: '404833048' },
+      buyer: { siren: '73282932000074' },
+    });
+    await nothingChanges(world, async () => {
+      const wrong = { ...own, siren: '732829321' };
+      expectRefusal(
+        await api.patch('/v2/account', { tax_profile: wrong }),
+        400,
+        'invalid_body',
+        'tax_profile.siren has',
+      );
+    });
   });
 });
 
@@ -428,7 +509,7 @@ describe('the file of an invoice', () => {
           tax_id: { type: 'other', number: '12/345/67890' },
           legal_name: 'Ada <& Söhne',
         }),
-        await agreed({ country: 'FR', tax_id: { type: 'vat', number: 'FR83404833048' } }),
+        await agreed({ country: 'FR', siren: '404833048', tax_id: { type: 'vat', number: 'FR83404833048' } }),
         await agreed({ country: 'US', tax_id: null }),
         await agreed({ country: 'XK', tax_id: null }),
       ];

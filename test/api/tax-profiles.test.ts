@@ -48,6 +48,7 @@ test('the signed form is kept; the tax id is shown by its end', async () => {
     country: 'US',
     address: { ...ADDRESS, line2: null },
     tax_id: { type: 'us_ssn', ending: '4399', is_lost: false, shared_with: [] },
+    siren: null,
     form: { type: 'w9', signed_on: '2026-01-15', valid_until: null, document: 'drawer 7' },
     self_billing: null,
     created_at: expect.any(String),
@@ -59,7 +60,7 @@ test('the signed form is kept; the tax id is shown by its end', async () => {
     country: 'DE',
     tax_id: { type: 'vat', ending: '5976' },
     form: null,
-    self_billing: { agreed_on: '2026-01-15', agreed_by: 'Ada Lovelace', document: null },
+    self_billing: { agreed_on: '2026-01-15', expires_on: null, agreed_by: 'Ada Lovelace', document: null },
     created_at: profile.created_at,
   });
   expect((await api.delete(at(id))).status).toBe(204);
@@ -131,6 +132,14 @@ describe('a value that violates a rule is refused by its field, and the error om
     ['W-8BEN of a business', { ...COMPANY, ...form('w8ben') }, 'form.type', 'w8bene'],
     ['W-8BEN-E of a person', person(form('w8bene')), 'form.type', 'w8ben'],
     [
+      'an agreement that ends before it starts',
+      { ...COMPANY, self_billing: { ...COMPANY.self_billing, expires_on: '2026-01-14' } },
+      'self_billing.expires_on',
+      'before 2026-01-15',
+    ],
+    ['a SIREN with a wrong digit', { ...COMPANY, siren: '732829321' }, 'siren', 'check digit'],
+    ['a SIREN of ten digits', { ...COMPANY, siren: '7328293200' }, 'siren', '9 digits'],
+    [
       'an agreement without a name',
       person({ self_billing: { agreed_on: '2026-01-15' } }),
       'agreed_by',
@@ -180,6 +189,7 @@ test('the merchant sets its own details for invoices and reports', async () => {
     country: 'DE',
     address: { line1: 'Ladenstr. 2', line2: null, postal_code: null, city: 'Hamburg', region: null },
     vat_id: 'DE136695976',
+    siren: null,
     tax_number: null,
   });
   const wrong = (fields: object) => api.patch('/v2/account', { tax_profile: { ...mine, ...fields } });

@@ -44,6 +44,7 @@ function factsOf(profile: AffiliateTaxProfile) {
     [facts.legalType, affiliates.legalType[profile.legal_type]],
     [facts.address, <Address key="address" profile={profile} />],
     [facts.taxId, <TaxId key="id" taxId={profile.tax_id} />],
+    ...(profile.siren ? [[facts.siren, profile.siren] as const] : []),
     [facts.form, <Form key="form" form={profile.form} />],
     [facts.selfBilling, <SelfBilling key="self" agreement={profile.self_billing} />],
     [facts.changed, <Time key="changed" at={profile.updated_at} isFocusable />],
@@ -90,6 +91,13 @@ function SelfBilling({ agreement }: { agreement: AffiliateTaxProfile['self_billi
   return (
     <>
       <Name>{texts.agreed(agreement.agreed_by, day(agreement.agreed_on))}</Name>
+      {agreement.expires_on !== null && (
+        <span className="second">
+          {isPast(agreement.expires_on)
+            ? texts.expired(day(agreement.expires_on))
+            : texts.expires(day(agreement.expires_on))}
+        </span>
+      )}
       <Document name={agreement.document} />
     </>
   );

@@ -20,6 +20,7 @@ export interface TypedTax {
   readonly place: Readonly<Record<string, string>>;
   readonly vatId: string;
   readonly taxNumber: string;
+  readonly siren: string;
 }
 
 /** The initial values of the form. */
@@ -28,17 +29,19 @@ export const typedTax = ({ tax_profile: profile }: Account): TypedTax => ({
   place: typedOf(form, profile ?? {}),
   vatId: profile?.vat_id ?? '',
   taxNumber: profile?.tax_number ?? '',
+  siren: profile?.siren ?? '',
 });
 
 /** The request body; null = nothing is filled in. The server validates it. */
-export function taxFrom({ legalName, place, vatId, taxNumber }: TypedTax) {
-  const all = [legalName, vatId, taxNumber, ...Object.values(place)];
+export function taxFrom({ legalName, place, vatId, taxNumber, siren }: TypedTax) {
+  const all = [legalName, vatId, taxNumber, siren, ...Object.values(place)];
   if (all.every((text) => text.trim() === '')) return null;
   return {
     legal_name: legalName.trim(),
     ...(allIn(form, place) as unknown as Pick<NonNullable<Account['tax_profile']>, 'country' | 'address'>),
     vat_id: vatId.trim() || null,
     tax_number: taxNumber.trim() || null,
+    siren: siren.trim() || null,
   };
 }
 
@@ -68,6 +71,13 @@ export function TaxFields({ typed, onChange }: { typed: TypedTax; onChange: (typ
         isOptional
         value={typed.taxNumber}
         onChange={(taxNumber) => change({ taxNumber })}
+      />
+      <TextField
+        label={texts.siren}
+        hint={texts.sirenHint}
+        isOptional
+        value={typed.siren}
+        onChange={(siren) => change({ siren })}
       />
     </Card>
   );

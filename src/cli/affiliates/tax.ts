@@ -11,7 +11,8 @@ import { printable } from '../terminal/table.ts';
 const HELP = `
 Replaces the whole tax profile, except the tax id: without --tax-id it stays, because it is encrypted and cannot be read back.
 --tax-id none removes it. US numbers are checked for their format, VAT ids also for their check digits. --form needs --signed-on.
---self-billing-on and --self-billing-by record that the affiliate agreed to self-billing: you write their invoices.
+--self-billing-on and --self-billing-by record that the affiliate agreed to self-billing: you write their invoices, until
+--self-billing-until if the agreement ends.
 
 Examples:
   $ payhook affiliates tax set 7 --legal-type person --legal-name "Ada Lovelace" --country US --line1 "1 Main St" \\
@@ -83,6 +84,7 @@ function describe({
   country,
   address,
   tax_id,
+  siren,
   form,
   self_billing,
 }: AffiliateTaxProfile): string {
@@ -99,14 +101,20 @@ function describe({
           ? 'lost with the secret key'
           : `${tax_id.type} …${tax_id.ending}`,
     ],
+    ['SIREN', siren],
     ['Form', form === null ? 'none' : formText(form)],
-    [
-      'Self-billing',
-      self_billing === null
-        ? 'not agreed'
-        : `agreed on ${self_billing.agreed_on} by ${printable(self_billing.agreed_by)}${keptAt(self_billing.document)}`,
-    ],
+    ['Self-billing', self_billing === null ? 'not agreed' : agreementText(self_billing)],
   ]);
+}
+
+function agreementText({
+  agreed_on,
+  expires_on,
+  agreed_by,
+  document,
+}: NonNullable<AffiliateTaxProfile['self_billing']>): string {
+  const until = expires_on === null ? '' : `, until ${expires_on}`;
+  return `agreed on ${agreed_on} by ${printable(agreed_by)}${until}${keptAt(document)}`;
 }
 
 function formText({

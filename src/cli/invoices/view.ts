@@ -43,11 +43,13 @@ export function describeInvoice(invoice: Invoice, { paint }: Terminal): string {
       ['Paid', invoice.supplied_on],
       ['Affiliate', `${invoice.affiliate_id}, ${printable(seller.name)}`],
       ['Tax id', taxId && (taxId.is_lost ? 'lost with the secret key' : `…${taxId.ending} (${taxId.type})`)],
+      ['SIREN', seller.siren],
       ['Customer', printable(buyer.name)],
       ['Net', sum(invoice.net_amount)],
       ['Tax', `${sum(invoice.tax_amount)}  ${taxOf(invoice)}`],
       ['Rounding', invoice.rounding_amount === 0 ? null : sum(invoice.rounding_amount)],
       ['Why no tax', invoice.exemption && printable(invoice.exemption)],
+      ['Wording', invoice.wording.length === 0 ? null : invoice.wording.join('; ')],
       ['Corrects', invoice.corrects_id],
       ['Payout', invoice.payout_id],
       ['Reference', invoice.payment_reference && printable(invoice.payment_reference)],
@@ -61,6 +63,8 @@ const taxOf = ({ tax_category: category, tax_rate: rate }: Invoice) =>
 
 const REASONS = {
   no_agreement: 'had not agreed to self-billing by the day of the payment',
+  agreement_expired:
+    'had an agreement that ended before the payment: payhook affiliates tax set … --self-billing-until',
   no_rule: 'matches no tax rule of the account: payhook account change --invoicing',
   no_tax_id: 'lacks the tax id that its tax rule requires: payhook affiliates tax set',
 } as const;

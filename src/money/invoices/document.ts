@@ -9,6 +9,8 @@ export interface InvoiceParty {
   readonly country: string;
   readonly vat_id: string | null;
   readonly tax_number: string | null;
+  /** SIREN or SIRET; older documents have none. */
+  readonly siren?: string | null;
 }
 
 /** The content of an invoice or credit note. */
@@ -45,12 +47,21 @@ interface Terms {
   readonly rate: number;
   /** Why no tax is due; null if a rate applies. */
   readonly exemption: string | null;
+  /** What the law of the seller's country requires in addition to `SELF_BILLING`; older documents have none. */
+  readonly wording?: readonly string[];
   readonly payment_reference: string | null;
 }
 
-/** The wording that EU 2006/112 requires (article 226, points 10a and 11a). */
-export const SELF_BILLING = 'Self-billing';
+/** The wording that EU 2006/112 requires (article 226, points 10a and 11a). That of countries is in `src/terms/self-billing.ts`. */
+const SELF_BILLING = 'Self-billing';
 export const REVERSE_CHARGE = 'Reverse charge';
+
+/** The notes of a document on its kind, in order. */
+export const notesOf = ({ wording = [], category }: Terms): string[] => [
+  SELF_BILLING,
+  ...wording,
+  ...(category === 'AE' ? [REVERSE_CHARGE] : []),
+];
 
 /** `SB-2026-000001` */
 export const numberOf = (series: string, position: bigint) => `${series}${String(position).padStart(6, '0')}`;

@@ -1,7 +1,7 @@
 import { escapeXml } from '../../kernel/html.ts';
 import { currencyDigits, formatDecimal } from '../../kernel/money.ts';
 import type { Attachment } from '../../papers/pdf.ts';
-import { type InvoiceDocument, type InvoiceParty, REVERSE_CHARGE, SELF_BILLING } from './document.ts';
+import { type InvoiceDocument, type InvoiceParty, notesOf } from './document.ts';
 
 /** The name of the XML file in the PDF (Factur-X 1.0, 6.2). */
 const XML_NAME = 'factur-x.xml';
@@ -26,8 +26,7 @@ const date = (name: string, day: string) =>
  * 2. The affiliate is the seller, and the merchant is the buyer, who issues it.
  */
 export function facturX(invoice: InvoiceDocument): string {
-  const { kind, number, issued_on, category } = invoice;
-  const notes = [SELF_BILLING, ...(category === 'AE' ? [REVERSE_CHARGE] : [])];
+  const { kind, number, issued_on } = invoice;
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<rsm:CrossIndustryInvoice ${NAMESPACES}>` +
     '<rsm:ExchangedDocumentContext>' +
@@ -36,7 +35,9 @@ export function facturX(invoice: InvoiceDocument): string {
     text('ID', number) +
     text('TypeCode', TYPE_CODES[kind]) +
     date('IssueDateTime', issued_on) +
-    notes.map((note) => group('IncludedNote', text('Content', note))).join('') +
+    notesOf(invoice)
+      .map((note) => group('IncludedNote', text('Content', note)))
+      .join('') +
     '</rsm:ExchangedDocument><rsm:SupplyChainTradeTransaction>' +
     line(invoice) +
     group(
@@ -85,9 +86,12 @@ function line(invoice: InvoiceDocument): string {
   );
 }
 
+/** ISO 6523: SIREN or SIRET. */
+const schemeOf = (siren: string) => (siren.length === 9 ? '0002' : '0009');
+
 function party(
   name: string,
-  { name: called, address, country, vat_id, tax_number }: InvoiceParty,
+  { name: called, address, country, vat_id, tax_number, siren }: InvoiceParty,
   { category, affiliate_id }: InvoiceDocument,
 ): string {
   // outside the scope of VAT an invoice has no VAT id (BR-O-02)
@@ -100,6 +104,7 @@ function party(
     // the seller's number at the buyer: without a VAT id, another id is required (BR-CO-26)
     name === 'SellerTradeParty' ? text('ID', String(affiliate_id)) : '',
     text('Name', called),
+    siren ? group('SpecifiedLegalOrganization', text('ID', siren, ` schemeID="${schemeOf(siren)}"`)) : '',
     group(
       'PostalTradeAddress',
       text('PostcodeCode', address.postal_code),

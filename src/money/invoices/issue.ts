@@ -6,6 +6,7 @@ import type { AccountVault } from '../../kernel/vault.ts';
 import { hurryPaidNotices } from '../../notices/affiliates.ts';
 import type { Account } from '../../people/accounts/record.ts';
 import { getAccount } from '../../people/accounts/service.ts';
+import { wordingFor } from '../../terms/self-billing.ts';
 import { lockPayoutToChange } from '../payouts/service.ts';
 import { openTaxId } from '../tax-profiles/sealed.ts';
 import { type InvoiceParty, numberOf, type StoredDocument } from './document.ts';
@@ -185,15 +186,18 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault
     reason,
   });
   const profile = line.profile === null ? null : (JSON.parse(line.profile) as ProfileOfLine);
-  const agreed = profile?.self_billing?.agreed_on;
-  if (profile === null || agreed === undefined || agreed > line.supplied_on) return skip('no_agreement');
+  const agreement = profile?.self_billing ?? null;
+  if (profile === null || agreement === null || agreement.agreed_on > line.supplied_on)
+    return skip('no_agreement');
+  if (agreement.expires_on && agreement.expires_on < line.supplied_on) return skip('agreement_expired');
   const type = typeOf(profile);
   const rule = invoicing.rules.find((each) => fits(each, profile, type));
   if (rule === undefined) return skip('no_rule');
   // a tax id that was lost with the secret key still decides which rule applies
   if (lacksTaxId(rule, line.number === null ? null : type, buyer)) return skip('no_tax_id');
   const taxId = rule.category === 'O' ? null : taxIdOf(line, type, { account, vault });
-  const { legal_name: name, address, country } = profile;
+  const { legal_name: name, address, country, siren } = profile;
+  const sums = textSums(line.difference, rule.rate);
   return {
     ...draftOf(line, line.difference),
     corrects: null,
@@ -205,14 +209,15 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault
       issued_on: line.today,
       supplied_on: line.supplied_on,
       affiliate_id: line.affiliate_id,
-      seller: { name, address, country },
+      seller: { name, address, country, siren },
       buyer,
       description: `Affiliate commissions, payout ${number}`,
       currency: line.currency,
-      ...textSums(line.difference, rule.rate),
+      ...sums,
       category: rule.category,
       rate: rule.rate,
       exemption: rule.exemption,
+      wording: wordingFor(country, sums.tax !== '0'),
       payment_reference: line.payment_reference,
     },
   };
@@ -240,12 +245,13 @@ function taxIdOf(line: OpenLine, type: InvoiceTaxIdType | null, issuer: AccountV
   return { id: line.kept_tax_id ?? line.new_tax_id, affiliate: line.affiliate_id, type, number };
 }
 
-const partyOf = ({ name, address, country, vat_id, tax_number }: InvoiceParty): InvoiceParty => ({
+const partyOf = ({ name, address, country, vat_id, tax_number, siren }: InvoiceParty): InvoiceParty => ({
   name,
   address,
   country,
   vat_id,
   tax_number,
+  siren: siren ?? null,
 });
 
 interface Series {

@@ -1,6 +1,6 @@
 import { formatDecimal } from '../../kernel/money.ts';
 import { type Fact, grouped, type Paper, type Party, type Row } from '../../papers/paper.ts';
-import { type InvoiceDocument, type InvoiceParty, REVERSE_CHARGE, SELF_BILLING } from './document.ts';
+import { type InvoiceDocument, type InvoiceParty, notesOf, REVERSE_CHARGE } from './document.ts';
 
 const TITLES = { invoice: 'Self-billing invoice', credit_note: 'Self-billing credit note' } as const;
 
@@ -41,8 +41,7 @@ export function invoicePaper(invoice: InvoiceDocument, at: number): Paper {
       { title: 'Sums', columns: [{ title: 'Sum' }, { title: code, isFigure: true }], rows: sumRows(invoice) },
     ],
     notes: [
-      SELF_BILLING,
-      ...(category === 'AE' ? [REVERSE_CHARGE] : []),
+      ...notesOf(invoice),
       ...(invoice.exemption === null || invoice.exemption === REVERSE_CHARGE ? [] : [invoice.exemption]),
       kind === 'invoice' ? 'Paid: no payment is due.' : 'The payment was returned: no payment is due.',
     ],
@@ -66,7 +65,7 @@ function sumRows(invoice: InvoiceDocument): Row[] {
 
 function partyOf(
   label: string,
-  { name, address, country, vat_id, tax_number }: InvoiceParty,
+  { name, address, country, vat_id, tax_number, siren }: InvoiceParty,
   isTaxed: boolean,
 ): Party {
   const place = [address.postal_code, address.city].filter(Boolean).join(' ');
@@ -74,6 +73,7 @@ function partyOf(
     ...[address.line1, address.line2, place, address.region, country],
     ...(isTaxed && vat_id !== null ? [`VAT id ${vat_id}`] : []),
     ...(isTaxed && tax_number !== null ? [`Tax number ${tax_number}`] : []),
+    ...(siren ? [`${siren.length === 9 ? 'SIREN' : 'SIRET'} ${siren}`] : []),
   ];
   return { label, name, lines: lines.filter((line) => line !== null) };
 }

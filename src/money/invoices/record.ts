@@ -7,6 +7,7 @@ const named = {
   name: Type.String(),
   address,
   country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+  siren: nullable(Type.String({ description: 'SIREN or SIRET of a French business' })),
 };
 const buyer = strict(
   {
@@ -53,6 +54,9 @@ export const invoice = strict(
     tax_category: taxCategory,
     tax_rate: Type.Integer({ description: 'hundredths of a percent: 1900 = 19 %' }),
     exemption: nullable(Type.String({ description: 'why no tax is due' })),
+    wording: Type.Array(Type.String(), {
+      description: 'what the country of the seller requires in addition to "Self-billing"',
+    }),
     corrects_id: nullable(Type.String({ description: 'the invoice that a credit note corrects' })),
     issued_on: Type.String({ description: 'YYYY-MM-DD in the time zone of the account' }),
     supplied_on: Type.String({ description: 'the day of the payment' }),
@@ -85,13 +89,15 @@ export const record = columnsOf(invoice, {
   tax_category: fromDocument('category'),
   tax_rate: fromDocument('rate'),
   exemption: fromDocument('exemption'),
+  wording: `coalesce(i.document -> 'wording', '[]')`,
   corrects_id: "case when i.corrects_id is not null then public_id('inv', i.corrects_id) end",
   issued_on: fromDocument('issued_on'),
   supplied_on: fromDocument('supplied_on'),
-  seller: `i.document -> 'seller' || jsonb_build_object('tax_id', (
+  // older documents have no SIREN
+  seller: `'{"siren": null}' || (i.document -> 'seller') || jsonb_build_object('tax_id', (
     select jsonb_build_object('type', k.tax_id_type, 'ending', k.ending, 'is_lost', k.number is null)
     from invoice_tax_ids k where k.account_id = i.account_id and k.id = i.tax_id))`,
-  buyer: `i.document -> 'buyer' || jsonb_build_object('tax_number', (
+  buyer: `'{"siren": null}' || (i.document -> 'buyer') || jsonb_build_object('tax_number', (
     select '…' || right(n, least(4, length(n) / 2)) from (select i.document -> 'buyer' ->> 'tax_number' as n) b))`,
   description: fromDocument('description'),
   payment_reference: fromDocument('payment_reference'),
@@ -101,6 +107,7 @@ export const record = columnsOf(invoice, {
 /** Why a paid line got no invoice. */
 export const SKIP_REASONS = {
   no_agreement: 'the affiliate had not agreed to self-billing when it was paid',
+  agreement_expired: 'the agreement had ended before the payment',
   no_rule: 'no rule of `invoicing` fits the tax profile of the affiliate',
   no_tax_id: 'the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)',
 } as const;

@@ -80,7 +80,7 @@ export function openLines(
                f.document::text as first, f.tax_id as first_tax_id, o.open, x.id as profile_id, x.number,
                k.id as kept_tax_id, new_id() as new_tax_id,
                case when x.id is not null then json_build_object('legal_type', x.legal_type, 'legal_name', x.legal_name,
-                 'country', x.country, 'address', x.address, 'tax_id_type', x.tax_id_type, 'self_billing', x.self_billing)::text
+                 'country', x.country, 'address', x.address, 'tax_id_type', x.tax_id_type, 'siren', x.siren, 'self_billing', x.self_billing)::text
                end as profile
         from payout_line_totals t
         join payouts p on p.account_id = t.account_id and p.id = t.payout_id
@@ -121,7 +121,7 @@ export function openLines(
 /** The part of a tax profile that `openLines` returns. */
 export type ProfileOfLine = Pick<
   TaxProfile,
-  'legal_type' | 'legal_name' | 'country' | 'address' | 'self_billing'
+  'legal_type' | 'legal_name' | 'country' | 'address' | 'siren' | 'self_billing'
 > & {
   readonly tax_id_type: string | null;
 };

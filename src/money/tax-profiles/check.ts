@@ -13,6 +13,8 @@ export function checkTaxProfile(input: NewTaxProfile): NewTaxProfile {
   const misfit = form ? formRule({ ...input, form: form.type }) : null;
   if (misfit !== null) throw fail('invalid_body', `form.type ${misfit}`);
   const checked = normalised(TAX_PROFILE_FIELDS, input);
+  const ended = input.self_billing ? agreementRule(input.self_billing) : null;
+  if (ended !== null) throw fail('invalid_body', `self_billing.expires_on ${ended}`);
   if (!tax_id) return checked;
   const read = readTaxId(tax_id.type, tax_id.number);
   if ('rule' in read) throw fail('invalid_body', `tax_id.number ${read.rule}`);
@@ -35,6 +37,18 @@ export function formRule({
     return `${form} is for those who are not of the United States: with the country US the form is w9`;
   return null;
 }
+
+/** Why an agreement cannot end on its last day; null when it can. Days are `YYYY-MM-DD`. */
+export const agreementRule = ({
+  agreed_on,
+  expires_on,
+}: {
+  readonly agreed_on: string;
+  readonly expires_on?: string | null | undefined;
+}): string | null =>
+  expires_on != null && expires_on < agreed_on
+    ? `must not be before ${agreed_on}, when the agreement starts`
+    : null;
 
 /** The latest day that has begun somewhere on Earth: days begin up to 14 hours before those of UTC. Milliseconds since 1970. */
 export const latestDay = (nowMs: number): string => new Date(nowMs + 14 * HOUR_MS).toISOString().slice(0, 10);

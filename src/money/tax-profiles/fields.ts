@@ -19,6 +19,7 @@ import {
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { composedName } from '../../kernel/names.ts';
 import { parseDay } from '../../kernel/time.ts';
+import { readSiren } from '../../terms/tax-ids.ts';
 import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/fields.ts';
 import { VALID_UNTIL } from '../ledger/tax-forms.ts';
@@ -165,13 +166,28 @@ const AGREEMENT_FIELDS = {
     ...day,
     isRequired: true,
     label: 'Self-billing agreed on',
-    help: 'the day; empty if they write their own invoices',
+    help: 'the day from which the agreement applies; empty if they write their own invoices',
     example: '2026-02-01',
     option: '--self-billing-on <day>',
     import: {
       column: 'self_billing_agreed_on',
       goesWith,
       synonyms: words('selfbillingagreedon selfbillingdate'),
+    },
+  },
+  expires_on: {
+    ...day,
+    schema: nullable(day.schema),
+    input: nullable(day.input),
+    default: null,
+    label: 'Agreement expires on',
+    help: 'the last day of the agreement; empty if it has none',
+    example: '2099-01-31',
+    option: '--self-billing-until <day>',
+    import: {
+      column: 'self_billing_expires_on',
+      goesWith,
+      synonyms: words('selfbillingexpireson selfbillinguntil'),
     },
   },
   agreed_by: {
@@ -262,6 +278,22 @@ export const TAX_PROFILE_FIELDS = {
     },
     label: 'a tax_id',
   },
+  siren: {
+    schema: nullable(Type.String()),
+    input: nullable(Type.String({ minLength: 9, maxLength: 30 })),
+    type: 'text',
+    default: null,
+    rule: (value: string) => {
+      const read = readSiren(value);
+      return 'rule' in read ? read.rule : null;
+    },
+    normalise: (text: string) => text.replace(/\s+/g, ''),
+    label: 'SIREN or SIRET',
+    help: 'the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)',
+    example: '732829320',
+    option: '--siren <number>',
+    import: { goesWith, synonyms: words('siren siret sirennumber siretnumber numerosiret') },
+  },
   form: {
     ...objectOf(FORM_FIELDS),
     schema: nullable(strict(recordProperties(FORM_FIELDS), { title: 'SignedTaxForm' })),
@@ -273,6 +305,8 @@ export const TAX_PROFILE_FIELDS = {
   self_billing: {
     ...objectOf(AGREEMENT_FIELDS),
     schema: nullable(strict(recordProperties(AGREEMENT_FIELDS), { title: 'SelfBillingAgreement' })),
+    // older agreements have no last day
+    column: `case when x.self_billing is not null then '{"expires_on": null}' || x.self_billing end`,
     input: nullable(newSchema(AGREEMENT_FIELDS)),
     label: 'an agreement',
     help: 'the affiliate agreed that you write their invoices; null: they did not',

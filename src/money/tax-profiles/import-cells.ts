@@ -13,7 +13,7 @@ import { CellError, type Cells, cell, readEach } from '../files/csv-import.ts';
 import { privateCell } from '../files/field-cells.ts';
 import type { PartReader } from '../files/import-part.ts';
 import { byteaText, newSealedId } from '../ledger/sealed-numbers.ts';
-import { formRule } from './check.ts';
+import { agreementRule, formRule } from './check.ts';
 import { TAX_PROFILE_FIELDS } from './fields.ts';
 import { type Sealer, sealTaxId } from './sealed.ts';
 
@@ -56,7 +56,7 @@ function profileIn(cells: Cells) {
     'tax_id.number': () => taxNumberIn(cells),
   });
   if (wrong.length > 0) throw new CellError(...wrong);
-  const { legal_type, legal_name, country } = read;
+  const { legal_type, legal_name, country, siren } = read;
   const partsOf = (object: string) =>
     Object.fromEntries(
       fields.flatMap(({ name }) =>
@@ -66,10 +66,18 @@ function profileIn(cells: Cells) {
   const { type: form = null, signed_on = null, document: form_document = null } = partsOf('form');
   const number = read['tax_id.number'];
   return {
-    ...{ legal_type, legal_name, country, address: partsOf('address'), form, signed_on, form_document },
-    self_billing: read['self_billing.agreed_on'] ? partsOf('self_billing') : null,
+    ...{ legal_type, legal_name, country, address: partsOf('address'), siren },
+    ...{ form, signed_on, form_document },
+    self_billing: read['self_billing.agreed_on'] ? agreementIn(partsOf('self_billing')) : null,
     tax_id: number ? { type: read['tax_id.type'] as TaxIdType, number } : null,
   };
+}
+
+function agreementIn(agreement: Record<string, string | null | undefined>) {
+  const { agreed_on, expires_on } = agreement;
+  const ended = agreementRule({ agreed_on: String(agreed_on), expires_on });
+  if (ended !== null) throw new CellError(`self_billing_expires_on ${ended}`);
+  return agreement;
 }
 
 /** The value of a field. An object that is required, or has a cell, needs its required parts. */

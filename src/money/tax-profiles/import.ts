@@ -16,6 +16,7 @@ const COLUMNS = [
   'legal_name',
   'country',
   'address',
+  'siren',
   'form',
   'signed_on',
   'form_document',
@@ -102,6 +103,7 @@ async function stageProfiles(tx: Tx, account: AccountId, header: ReadonlySet<str
   const chosen = join([
     sql`r.legal_type, r.legal_name, r.country, r.address`,
     ...kept(sameTaxId, ['id', ...OF_TAX_ID]),
+    ...kept(sql`x.id is not null and ${!header.has('siren')}`, ['siren']),
     ...kept(sql`x.id is not null and ${keepsForm}`, ['form', 'signed_on', 'form_document']),
     ...kept(sql`x.id is not null and ${keepsAgreement}`, ['self_billing']),
   ]);
@@ -114,7 +116,7 @@ async function stageProfiles(tx: Tx, account: AccountId, header: ReadonlySet<str
         cross join lateral (
           select ${chosen}
           from json_to_record(s.tax_profile) as r (
-            id uuid, legal_type text, legal_name text, country text, address jsonb, form text, signed_on date,
+            id uuid, legal_type text, legal_name text, country text, address jsonb, siren text, form text, signed_on date,
             form_document text, self_billing jsonb, tax_id_type text, number bytea, number_mark bytea, ending text)) d
         where s.affiliate_id is not null and s.tax_profile is not null
           and (x.id is null or (${listOf('x')}) is distinct from (${listOf('d')}))`,

@@ -138,6 +138,7 @@ const taxProfile = strict(
     address,
     vat_id: nullable(Type.String({ description: 'with its country in front', examples: ['DE136695976'] })),
     tax_number: nullable(Type.String({ description: `a national number, such as an EIN; ${MASKED}` })),
+    siren: nullable(Type.String({ description: 'SIREN or SIRET of a French business' })),
   },
   { title: 'AccountTaxProfile', description: 'who you are on invoices and reports' },
 );
@@ -151,6 +152,9 @@ const taxProfileInput = strict({
     nullable(Type.String({ minLength: 1, maxLength: 30, description: 'its check digits are checked' })),
   ),
   tax_number: Type.Optional(nullable(text(40))),
+  siren: Type.Optional(
+    nullable(Type.String({ minLength: 9, maxLength: 30, description: 'its check digit is checked' })),
+  ),
 });
 export type AccountTaxProfileInput = Static<typeof taxProfileInput>;
 
@@ -204,7 +208,8 @@ export const record = columnsOf(account, {
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
   originator: `case when a.originator is not null
     then jsonb_build_object('person_entry_description', a.originator -> 'entry_description') || a.originator end`,
-  tax_profile: 'a.tax_profile',
+  // older profiles have no SIREN
+  tax_profile: `case when a.tax_profile is not null then '{"siren": null}' || a.tax_profile end`,
   invoicing: 'a.invoicing',
   affiliate_notices: 'a.affiliate_notices',
   created_at: 'iso(id_time(a.id))',

@@ -917,10 +917,10 @@ class AsyncAffiliates:
         `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban, bic,
         routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
         address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-        tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on,
-        self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One
-        transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
-        reports and writes nothing. Files of another shape go to `/v2/imports`.
+        tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, self_billing_agreed_on,
+        self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell
+        of these leaves them. One transaction: a bad line stops the import with nothing written, unless
+        `partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.
         """
         return await self._calls.record(
             "POST",

@@ -84,6 +84,8 @@ class AccountTaxProfile(TypedDict):
     """A national number, such as an EIN; only its end, such as …2051, for callers who may not download
     payment files.
     """
+    siren: str | None
+    """SIREN or SIRET of a French business."""
 
 
 class Actor(TypedDict):
@@ -404,6 +406,8 @@ class AffiliateTaxProfile(TypedDict):
     """The postal address."""
     tax_id: TaxId | None
     """The tax id; null if unknown."""
+    siren: str | None
+    """The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)."""
     form: SignedTaxForm | None
     """The signed tax form; null if there is none."""
     self_billing: SelfBillingAgreement | None
@@ -768,6 +772,8 @@ class ChangeAccountBodyTaxProfile(TypedDict):
     """Its check digits are checked."""
     tax_number: NotRequired[str | None]
     """The tax number; null if unknown."""
+    siren: NotRequired[str | None]
+    """Its check digit is checked."""
 
 
 class ChangeAccountBodyInvoicingRulesItem(TypedDict):
@@ -2524,6 +2530,8 @@ class Invoice(TypedDict):
     """Hundredths of a percent: 1900 = 19 %."""
     exemption: str | None
     """Why no tax is due."""
+    wording: list[str]
+    """What the country of the seller requires in addition to "Self-billing"."""
     corrects_id: str | None
     """The invoice that a credit note corrects."""
     issued_on: str
@@ -2549,6 +2557,8 @@ class InvoiceBuyer(TypedDict):
     """The postal address."""
     country: str
     """ISO 3166-1 alpha-2."""
+    siren: str | None
+    """SIREN or SIRET of a French business."""
     vat_id: str | None
     """The VAT id; null if unknown."""
     tax_number: str | None
@@ -2566,11 +2576,13 @@ class InvoiceSeller(TypedDict):
     """The postal address."""
     country: str
     """ISO 3166-1 alpha-2."""
+    siren: str | None
+    """SIREN or SIRET of a French business."""
     tax_id: InvoiceTaxId | None
     """The tax id; null if unknown."""
 
 
-InvoiceSkipReason = Literal["no_agreement", "no_rule", "no_tax_id"]
+InvoiceSkipReason = Literal["no_agreement", "agreement_expired", "no_rule", "no_tax_id"]
 
 class InvoiceTaxId(TypedDict):
     type: InvoiceTaxIdType
@@ -2613,9 +2625,10 @@ class IssuedInvoicesSkippedItem(TypedDict):
     currency: str
     """The currency of the amounts."""
     reason: InvoiceSkipReason
-    """no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of
-    `invoicing` fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the
-    affiliate (S: or a tax number; AE: and your own).
+    """no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the
+    agreement had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the
+    affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and
+    your own).
     """
 
 
@@ -4564,7 +4577,9 @@ class PutAffiliateTaxProfileBodyForm(TypedDict):
 
 class PutAffiliateTaxProfileBodySelfBilling(TypedDict):
     agreed_on: str
-    """The day; empty if they write their own invoices; YYYY-MM-DD."""
+    """The day from which the agreement applies; empty if they write their own invoices; YYYY-MM-DD."""
+    expires_on: NotRequired[str | None]
+    """The last day of the agreement; empty if it has none; YYYY-MM-DD."""
     agreed_by: str
     """The name of the person who agreed."""
     document: NotRequired[str | None]
@@ -4582,6 +4597,8 @@ class PutAffiliateTaxProfileBody(TypedDict):
     """A tax profile."""
     tax_id: NotRequired[PutAffiliateTaxProfileBodyTaxId | None]
     """Without it the current one is kept, because it cannot be read back; null removes it."""
+    siren: NotRequired[str | None]
+    """The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)."""
     form: NotRequired[PutAffiliateTaxProfileBodyForm | None]
     """A tax form."""
     self_billing: NotRequired[PutAffiliateTaxProfileBodySelfBilling | None]
@@ -4916,7 +4933,9 @@ class SecondSignatureInput(TypedDict):
 
 class SelfBillingAgreement(TypedDict):
     agreed_on: str
-    """The day; empty if they write their own invoices; YYYY-MM-DD."""
+    """The day from which the agreement applies; empty if they write their own invoices; YYYY-MM-DD."""
+    expires_on: str | None
+    """The last day of the agreement; empty if it has none; YYYY-MM-DD."""
     agreed_by: str
     """The name of the person who agreed."""
     document: str | None
