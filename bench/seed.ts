@@ -50,7 +50,7 @@ export async function seedCommissions(client: pg.Client, seed: CommissionSeed): 
      from generate_series(1, $2::int) g
      cross join (select array_agg(id order by id) as ids from affiliates where account_id = $1) a
      cross join (select array_agg(id order by id) as ids from payouts where account_id = $1) p
-     cross join lateral (select now() - $4 * interval '1 day' + g * ($4 * interval '1 day') / ($2 + 1) as at) t
+     cross join lateral (select now() - $4 * interval '1 day' * (1 - g / ($2 + 1.0)) as at) t
      order by g`,
     [seed.account, seed.count, seed.affiliates, seed.days ?? 90],
   );
