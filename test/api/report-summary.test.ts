@@ -177,6 +177,24 @@ describe('a report', () => {
     await inBothStates(() => expectReports(world, api, periods()));
   });
 
+  test('by country follows an affiliate whose country was changed', async () => {
+    const { id } = await makeAffiliate(api, { country: 'DE', paypal_email: 'a@example.com' });
+    await makeCommission(api, id, { amount: 1000, occurred_at: '2026-02-10T12:00:00Z' });
+    await completePayout(api, await makePayout(api));
+    const kept = await makeAffiliate(api, { country: 'DE' });
+    await makeCommission(api, kept.id, { amount: 30 });
+    await keepHouse(world, 'commission series', 'affiliate balances');
+    await makeCommission(api, id, { amount: 7 });
+    for (const country of ['FR', null, 'US']) {
+      await api.patch(`${AFFILIATES}/${id}`, { country });
+      const moved = [country, 'usd', { earned: 1007, paid: 1000, closing: 7 }];
+      const rest = ['DE', 'usd', { earned: 30, closing: 30 }];
+      expect(await rowsOf('by=country&from=1970-01-01&to=2999-12-31')).toEqual([moved, rest]);
+    }
+    await inBothStates(() => expectReports(world, api, periods()));
+    expect(await world.query(WRONG_HISTORY)).toEqual([]);
+  });
+
   test('every amount is the sum of its entries, also of parts of payments, other time zones and imported payouts', async () => {
     await api.patch('/v2/account', { time_zone: 'Asia/Kolkata' });
     const program = (await api.post(PROGRAMS, { name: 'Autumn' })).body;

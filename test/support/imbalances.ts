@@ -332,6 +332,37 @@ export const WRONG_HISTORY = `
   from (select account_id, affiliate_id, currency, kind, month, sum(amount) as amount from by_month
         where account_id not in (select account_id from affiliate_series_due) group by 1, 2, 3, 4, 5) s
   where amount <> 0
+  union all
+  select 'the months of a country do not match those of its affiliates', to_json(s)::text
+  from (
+    select account_id, month, country, currency, sum(earned) as earned, sum(refunded) as refunded, sum(voided) as voided,
+           sum(adjusted) as adjusted, sum(paid) as paid, sum(returned) as returned
+    from (
+      select account_id, month, country, currency, earned, refunded, voided, adjusted, paid, returned
+      from affiliate_series_countries
+      union all
+      select account_id, month, country, currency, -earned, -refunded, -voided, -adjusted, -paid, -returned
+      from affiliate_series where month > '-infinity') part
+    group by 1, 2, 3, 4) s
+  where (earned, refunded, voided, adjusted, paid, returned) <> (0, 0, 0, 0, 0, 0)
+  union all
+  select 'the months of an affiliate are counted in another country', to_json(s)::text
+  from affiliate_series s join affiliates a on a.account_id = s.account_id and a.id = s.affiliate_id
+  where month > '-infinity' and s.country <> coalesce(a.country, '')
+    and (s.account_id, s.affiliate_id) not in (select account_id, affiliate_id from affiliate_series_moves)
+  union all
+  select 'what a payout paid by each method does not match its lines', concat(id, method, currency)
+  from (
+    select p.account_id, p.id, m.method, m.currency, m.paid
+    from payouts p cross join lateral json_to_recordset(p.paid_by_method) as m (method text, currency text, paid numeric)
+    union all
+    select t.account_id, t.payout_id, coalesce(d.type, l.payout_method, case when l.paypal_email is not null then 'paypal' end),
+           t.currency, -(t.amount - t.carried_amount)
+    from payout_line_totals t join payout_lines l using (account_id, payout_id, affiliate_id)
+    join payouts p on p.account_id = t.account_id and p.id = t.payout_id and p.paid_by_method is not null
+    left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id
+    where t.is_paid) line
+  group by account_id, id, method, currency having sum(paid) <> 0
 `;
 
 /** Wrong counts of the log: sums, folded or not, compared with the rows. They must be right at any moment. */

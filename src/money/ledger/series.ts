@@ -4,7 +4,8 @@ import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { cut, floorTo, type Lengths } from '../../kernel/spans.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
-import { addToMonths, sumAgain } from './affiliate-series.ts';
+import { addToMonths, moveCountries, sumAgain } from './affiliate-series.ts';
+import { sumPayout } from './paid-by-method.ts';
 
 /*
  * What happened to commissions over time, without reading them. Every change records what happened and when in notes,
@@ -150,11 +151,13 @@ export async function foldSeries(tx: Tx): Promise<number> {
           group by 1, 2, 3, 4, 5, 6
           on conflict (account_id, program_id, span, starts_at, currency, kind) do update
           set amount = s.amount + excluded.amount, count = s.count + excluded.count),
-        by_affiliate as (${addToMonths(sql`gone`)})
+        ${addToMonths(sql`gone`)}
         select ((select count(*) from gone) + (select count(*) from without_affiliate))::int as folded`,
     'fold_series',
   );
   if (folded >= SLICE_ROWS) return folded;
-  // one account at a time, because each takes long
-  return (await sumAgain(tx)) ? SLICE_ROWS : folded;
+  const moved = await moveCountries(tx);
+  if (moved >= SLICE_ROWS) return moved;
+  // one account or payout at a time, because each takes long
+  return (await sumAgain(tx)) || (await sumPayout(tx)) ? SLICE_ROWS : folded;
 }

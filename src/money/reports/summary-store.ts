@@ -2,9 +2,9 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Reader, rows } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Span } from '../../kernel/time.ts';
-import { type Months, movedIn } from '../ledger/affiliate-series.ts';
+import { type Months, movedByCountry, movedIn } from '../ledger/affiliate-series.ts';
+import { readMethods as readPaidByMethod } from '../ledger/paid-by-method.ts';
 import { ALL_PROGRAMS, readSeries } from '../ledger/series.ts';
-import { moved } from './store.ts';
 import type { Figure } from './summary-record.ts';
 
 /** Minor units; null = a group does not have this figure. */
@@ -110,15 +110,20 @@ export async function readPrograms(db: Reader, account: AccountId, span: Span): 
   return [...groups, ...others].filter(isSomething);
 }
 
-/** The sums of a period by the method of the payment. What is owed has none. */
-export function readMethods(db: Reader, account: AccountId, span: Span): Promise<Group[]> {
-  return rows(
-    db,
-    sql`select payout_method as key, null as name, currency, null::int8 as opening, null::int8 as earned,
-               null::int8 as adjusted, null::int8 as refunded, null::int8 as voided, sum(paid) as paid,
-               sum(returned) as returned, null::int8 as closing
-        from (${raw(moved(account, span))}) s group by 1, 3`,
-  );
+/** The figures of a method, which belongs to a payment: nothing else is known of it. */
+const OF_METHOD = {
+  opening: null,
+  earned: null,
+  adjusted: null,
+  refunded: null,
+  voided: null,
+  closing: null,
+};
+
+/** The sums of a period by the method of the payment. */
+export async function readMethods(db: Reader, account: AccountId, span: Span): Promise<Group[]> {
+  const found = await readPaidByMethod(db, account, span);
+  return found.map(({ method, ...sums }) => ({ key: method, name: null, ...sums, ...OF_METHOD }));
 }
 
 const ORDER = sql`currency, paid desc, earned desc, closing desc`;
@@ -130,16 +135,10 @@ const IS_SOMETHING = raw(
 
 /** The sums of a period by the current country of the affiliate. `db` is a snapshot. */
 export async function readCountries(db: Reader, account: AccountId, period: Months): Promise<Group[]> {
-  const sums = ['closing', 'earned', 'adjusted', 'refunded', 'voided', 'paid', 'returned'];
-  const summed = raw(sums.map((name) => `sum(${name}) as ${name}`).join(', '));
   return rows(
     db,
-    sql`select *, ${OPENING}
-        from (
-          select a.country as key, null as name, m.currency, ${summed}
-          from (${await movedIn(db, account, period)}) m
-          join affiliates a on a.account_id = ${account} and a.id = m.affiliate_id
-          group by 1, 3) s
+    sql`select country as key, null as name, currency, ${FIGURES}
+        from (select *, ${OPENING} from (${await movedByCountry(db, account, period)}) m) s
         where ${IS_SOMETHING}`,
   );
 }

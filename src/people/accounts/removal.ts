@@ -51,6 +51,8 @@ const RECORDS = [
   'affiliate_series_notes',
   'affiliate_series_due',
   'affiliate_series',
+  'affiliate_series_countries',
+  'affiliate_series_moves',
   'commission_series_notes',
   'commission_series',
   'erasures',
