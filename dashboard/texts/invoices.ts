@@ -37,10 +37,21 @@ export const invoices = {
         `The agreement of ${affiliates(number)} ended before the payment. Set a new one in the tax profile if they agreed again.`,
       no_rule: (number: number) =>
         `No tax rule matches ${affiliates(number)}. Add one in the settings, then issue again.`,
+      no_rate: (number: number) =>
+        `The invoice of ${affiliates(number)} must state the VAT in the currency of their country. Enter the exchange rate below.`,
       no_tax_id: (number: number) =>
         `The tax rule of ${affiliates(number)} requires a tax id. Set it in the tax profile, then issue again.`,
     },
     atLeast: 'There are more.',
+    rates: 'Exchange rates',
+    rate: (pair: string) => `Rate ${pair}`,
+    rateHint: (pair: string) =>
+      `What one ${pair.split('/')[0]} is worth in ${pair.split('/')[1]}, such as 0.8675.`,
+    quotedOn: 'Day of the rates',
+    quotedOnHint: 'YYYY-MM-DD, within 31 days of the payment.',
+    source: 'Source of the rates',
+    sourceHint: 'Such as ECB. The invoice names it.',
+    withRates: 'Issue with these rates',
   },
   settings: {
     title: 'Invoices of affiliates',

@@ -2579,8 +2579,10 @@ type InvoicesResource struct{ calls *calls }
 // Issue: Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing, issues
 // an invoice for the payment, including tax by the rules of `invoicing`, and a credit note for returns since.
 // Repeating the request issues only what is missing. A return of an invoiced line is credited when it is booked.
-func (resource *InvoicesResource) Issue(ctx context.Context, payoutID string, options ...CallOption) (*IssuedInvoices, error) {
-	return record[IssuedInvoices](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/{payout_id}/invoices", parts: []any{payoutID}}, options)
+// Where VAT must be stated in the currency of the supplier’s country (members of the EU, GB) and the payment is
+// in another, the line is skipped unless `rates` has the rate.
+func (resource *InvoicesResource) Issue(ctx context.Context, payoutID string, body *IssueInvoicesBody, options ...CallOption) (*IssuedInvoices, error) {
+	return record[IssuedInvoices](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/{payout_id}/invoices", parts: []any{payoutID}, body: optionalBody(body)}, options)
 }
 
 // List: List invoices. Self-billing invoices and credit notes. Returns one page.

@@ -2817,7 +2817,8 @@ type Invoice struct {
 	// The service that is invoiced.
 	Description string `json:"description"`
 	// The text on the bank statement; null if there is none.
-	PaymentReference *string `json:"payment_reference"`
+	PaymentReference *string             `json:"payment_reference"`
+	NationalTax      *InvoiceNationalTax `json:"national_tax"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -2856,6 +2857,33 @@ const (
 	InvoiceLegalTypeBusiness InvoiceLegalType = "business"
 )
 
+// InvoiceNationalTax: the tax in the currency of the seller's country
+type InvoiceNationalTax struct {
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// Minor units of the currency given with it.
+	Amount int64 `json:"amount"`
+	// The value of one unit of `currency` of the invoice.
+	Rate string `json:"rate"`
+	// YYYY-MM-DD.
+	QuotedOn string `json:"quoted_on"`
+	Source   string `json:"source"`
+}
+
+// InvoiceRateInput is an object of the API.
+type InvoiceRateInput struct {
+	// The currency of the invoices.
+	Currency string `json:"currency"`
+	// That of the country of the supplier.
+	NationalCurrency string `json:"national_currency"`
+	// What one unit of `currency` is worth in `national_currency`: a decimal above 0.
+	Rate string `json:"rate"`
+	// The day of the rate, YYYY-MM-DD, within 31 days of the payment.
+	QuotedOn string `json:"quoted_on"`
+	// Who published it, as the invoice says it.
+	Source string `json:"source"`
+}
+
 // InvoiceSeller is an object of the API.
 type InvoiceSeller struct {
 	// The name.
@@ -2878,6 +2906,7 @@ const (
 	InvoiceSkipReasonNoAgreement      InvoiceSkipReason = "no_agreement"
 	InvoiceSkipReasonAgreementExpired InvoiceSkipReason = "agreement_expired"
 	InvoiceSkipReasonNoRule           InvoiceSkipReason = "no_rule"
+	InvoiceSkipReasonNoRate           InvoiceSkipReason = "no_rate"
 	InvoiceSkipReasonNoTaxID          InvoiceSkipReason = "no_tax_id"
 )
 
@@ -2924,6 +2953,12 @@ type Invoicing struct {
 	Rules []InvoiceTaxRule `json:"rules"`
 }
 
+// IssueInvoicesBody is an object of the API.
+type IssueInvoicesBody struct {
+	// Exchange rates, for invoices whose VAT must be stated in the currency of a country.
+	Rates []InvoiceRateInput `json:"rates,omitzero"`
+}
+
 // IssuedInvoicesSkippedItem is an object of the API.
 type IssuedInvoicesSkippedItem struct {
 	// The affiliate.
@@ -2931,9 +2966,12 @@ type IssuedInvoicesSkippedItem struct {
 	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the agreement
-	// had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the affiliate;
-	// no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own).
+	// had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the affiliate; no_rate:
+	// the law wants the tax in `national_currency`: issue again with a rate; no_tax_id: the category requires a VAT
+	// id of the affiliate (S: or a tax number; AE: and your own).
 	Reason InvoiceSkipReason `json:"reason"`
+	// Only with `no_rate`.
+	NationalCurrency *string `json:"national_currency,omitzero"`
 }
 
 // IssuedInvoices is an object of the API.

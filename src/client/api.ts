@@ -2588,6 +2588,7 @@ export interface Invoice {
   readonly description: string;
   /** The text on the bank statement; null if there is none. */
   readonly payment_reference: string | null;
+  readonly national_tax: InvoiceNationalTax | null;
   /** When it was created. */
   readonly created_at: Timestamp;
 }
@@ -2611,6 +2612,32 @@ export type InvoiceKind = 'invoice' | 'credit_note';
 
 export type InvoiceLegalType = 'person' | 'business';
 
+/** the tax in the currency of the seller's country */
+export interface InvoiceNationalTax {
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** minor units of the currency given with it */
+  readonly amount: number;
+  /** the value of one unit of `currency` of the invoice */
+  readonly rate: string;
+  /** YYYY-MM-DD */
+  readonly quoted_on: string;
+  readonly source: string;
+}
+
+export interface InvoiceRateInput {
+  /** the currency of the invoices */
+  readonly currency: Currency;
+  /** that of the country of the supplier */
+  readonly national_currency: Currency;
+  /** what one unit of `currency` is worth in `national_currency`: a decimal above 0 */
+  readonly rate: string;
+  /** the day of the rate, YYYY-MM-DD, within 31 days of the payment */
+  readonly quoted_on: string;
+  /** who published it, as the invoice says it */
+  readonly source: string;
+}
+
 export interface InvoiceSeller {
   /** The name. */
   readonly name: string;
@@ -2624,7 +2651,7 @@ export interface InvoiceSeller {
   readonly tax_id: InvoiceTaxId | null;
 }
 
-export type InvoiceSkipReason = 'no_agreement' | 'agreement_expired' | 'no_rule' | 'no_tax_id';
+export type InvoiceSkipReason = 'no_agreement' | 'agreement_expired' | 'no_rule' | 'no_rate' | 'no_tax_id';
 
 export interface InvoiceTaxId {
   /** The type of the tax id. */
@@ -2660,6 +2687,11 @@ export interface Invoicing {
   readonly rules: readonly InvoiceTaxRule[];
 }
 
+export interface IssueInvoicesBody {
+  /** exchange rates, for invoices whose VAT must be stated in the currency of a country */
+  readonly rates?: readonly InvoiceRateInput[] | undefined;
+}
+
 export interface IssuedInvoices {
   /** The type of the record. */
   readonly object: 'issued_invoices';
@@ -2674,9 +2706,12 @@ export interface IssuedInvoices {
     /**
      * no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the
      * agreement had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the
-     * affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)
+     * affiliate; no_rate: the law wants the tax in `national_currency`: issue again with a rate; no_tax_id: the
+     * category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)
      */
     readonly reason: InvoiceSkipReason;
+    /** only with `no_rate` */
+    readonly national_currency?: Currency | undefined;
   }[];
   /** there are more lines than one request handles: repeat it */
   readonly has_more: boolean;
@@ -7038,10 +7073,12 @@ export interface Operations {
    * Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing, issues an
    * invoice for the payment, including tax by the rules of `invoicing`, and a credit note for returns since.
    * Repeating the request issues only what is missing. A return of an invoiced line is credited when it is
-   * booked.
+   * booked. Where VAT must be stated in the currency of the supplier’s country (members of the EU, GB) and the
+   * payment is in another, the line is skipped unless `rates` has the rate.
    */
   readonly issueInvoices: {
     readonly path: [payout_id: string];
+    readonly body?: IssueInvoicesBody;
     readonly header: 'Idempotency-Key';
     readonly result: IssuedInvoices;
   };
@@ -8300,7 +8337,7 @@ export const OPERATIONS = {
   issueInvoices: {
     method: 'POST',
     path: '/v2/affiliates/payouts/{payout_id}/invoices',
-    takes: [],
+    takes: ['body'],
     gives: 'record',
   },
   listInvoices: {

@@ -128,7 +128,7 @@ describe('an invoice', () => {
     const { vault } = world.platform;
     const { db } = world;
     const limits = { page: 1, most: 2 };
-    const ask = () => db.transaction((tx) => issueInvoices(tx, { account, vault }, payout.id, limits));
+    const ask = () => db.transaction((tx) => issueInvoices(tx, { account, vault }, payout.id, { limits }));
     expect(await ask()).toMatchObject({ issued: 2, skipped: [], has_more: true });
     expect(await all()).toHaveLength(2);
     const rest = await issued(payout);
@@ -218,7 +218,8 @@ describe('what the country of the supplier requires', () => {
   ])('is on an invoice with VAT of a supplier in %s', async (country, number, wording) => {
     await settings({ invoicing: { rules } });
     const id = await agreed({ country, tax_id: { type: 'vat', number } });
-    const made = await files(await pay([id]));
+    await makeCommission(api, id, { amount: 11_900, currency: country === 'GB' ? 'gbp' : 'eur' });
+    const made = await files(await completePayout(api, await makePayout(api)));
     expect(made.wording).toEqual(wording);
     for (const text of ['Self-billing', ...wording]) {
       expect(made.xml).toContain(`<ram:Content>${text}</ram:Content>`);
@@ -259,6 +260,115 @@ describe('what the country of the supplier requires', () => {
       );
     });
   });
+});
+
+describe('VAT in the currency of the country of the supplier', () => {
+  const rules = ['DE', 'SE'].map((country) => ({ country, category: 'S', rate: 1900 }));
+  beforeEach(() => settings({ invoicing: { rules } }));
+
+  /** A payment of an affiliate, in a currency. */
+  async function paidIn(currency: string, affiliate: number, amount = 11_900): Promise<Json> {
+    await makeCommission(api, affiliate, { amount, currency });
+    return completePayout(api, await makePayout(api));
+  }
+  const today = () => new Date().toISOString().slice(0, 10);
+  const rateOf = (fields: object = {}) => ({
+    ...{ currency: 'usd', national_currency: 'eur', rate: '0.8675', quoted_on: today(), source: 'ECB' },
+    ...fields,
+  });
+  const issueWith = (payout: Json, ...rates: object[]) =>
+    api.post(`${PAYOUTS}/${payout.id}/invoices`, { rates });
+  const xmlOf = async (invoice: Json | undefined) =>
+    (await api.get(`/v2/affiliates/invoices/${invoice?.id}/download?format=xml`)).text;
+
+  test('needs a rate: without one the payment gets no invoice, with one the invoice and its credit notes show both', async () => {
+    const id = await agreed();
+    const payout = await paidIn('usd', id);
+    expect(await issued(payout)).toMatchObject({
+      issued: 0,
+      skipped: [{ affiliate_id: id, currency: 'usd', reason: 'no_rate', national_currency: 'eur' }],
+    });
+    expect((await issueWith(payout, rateOf({ national_currency: 'sek' }))).body.issued).toBe(0);
+    const answer = await issueWith(payout, rateOf({ currency: 'USD' }));
+    expect(answer.body, answer.text).toMatchObject({ issued: 1, skipped: [] });
+    const [invoice] = await all();
+    // 19.00 USD are 16.4825 EUR
+    const national = { currency: 'eur', rate: '0.8675', quoted_on: today(), source: 'ECB' };
+    expect(invoice).toMatchObject({ tax_amount: 1900, national_tax: { ...national, amount: 1648 } });
+    const xml = await xmlOf(invoice);
+    expect(xml).toContain('<ram:TaxCurrencyCode>EUR</ram:TaxCurrencyCode>');
+    expect(xml).toContain('<ram:TaxTotalAmount currencyID="EUR">16.48</ram:TaxTotalAmount>');
+    const page = await api.get(`/v2/affiliates/invoices/${invoice?.id}/download?format=html`);
+    for (const text of ['VAT in EUR', '16.48', '1 USD = 0.8675 EUR (ECB, '])
+      expect(page.text).toContain(text);
+    const back = { amount: 1190, currency: 'usd', reason: 'closed' };
+    expect((await api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, back)).status).toBe(200);
+    const [, credit] = await all();
+    expect(credit).toMatchObject({
+      kind: 'credit_note',
+      tax_amount: 190,
+      national_tax: { ...national, amount: 165 },
+    });
+  });
+
+  test.each([
+    ['jpy', 'eur', 'DE', '0.0061', 1900, 1159],
+    ['eur', 'sek', 'SE', '11.0515', 1900, 20_998],
+    ['kwd', 'eur', 'DE', '2.8', 1900, 532],
+  ])('from %s to %s counts the digits of both', async (currency, national, country, rate, tax, amount) => {
+    const payout = await paidIn(currency, await agreed({ country }));
+    await issueWith(payout, rateOf({ currency, national_currency: national, rate }));
+    expect(await all()).toMatchObject([{ tax_amount: tax, national_tax: { currency: national, amount } }]);
+  });
+
+  test('needs no rate where no VAT is due, or no rule of the country is known', async () => {
+    const reverse = { country: 'DE', category: 'AE', exemption: 'Reverse charge' };
+    await settings({ invoicing: { rules: [reverse, { country: 'BR', category: 'S', rate: 500 }] } });
+    const affiliates = [await agreed(), await agreed({ country: 'BR' })];
+    for (const id of affiliates) await makeCommission(api, id, { amount: 11_900, currency: 'usd' });
+    expect((await issued(await completePayout(api, await makePayout(api)))).issued).toBe(2);
+    expect((await all()).map(({ national_tax }) => national_tax)).toEqual([null, null]);
+  });
+
+  test('a rate that cannot be right is refused by its field', async () => {
+    const payout = await paidIn('usd', await agreed());
+    const year = Number(today().slice(0, 4));
+    await nothingChanges(world, async () => {
+      for (const [fields, rule] of [
+        [{ rate: '0' }, 'rates[0].rate must be a decimal above 0'],
+        [{ rate: '0.000' }, 'rates[0].rate must be a decimal above 0'],
+        [{ rate: '-0.8675' }, 'rates[0].rate must be a decimal above 0'],
+        [{ rate: '0,8675' }, 'rates[0].rate must be a decimal above 0'],
+        [{ rate: '1e3' }, 'rates[0].rate must be a decimal above 0'],
+        [{ rate: 0.8675 }, 'rates[0].rate'],
+        [
+          { quoted_on: `${year - 1}${today().slice(4)}` },
+          'rates[0].quoted_on must be within 31 days of the payment',
+        ],
+        [{ quoted_on: '2999-01-01' }, 'rates[0].quoted_on must not be in the future'],
+        [{ quoted_on: '2026-02-30' }, 'rates[0].quoted_on must be a day'],
+        [{ currency: 'xxq' }, 'rates[0].currency must be an ISO 4217 currency'],
+        [{ national_currency: 'usd' }, 'rates[0].national_currency must differ'],
+        [{ source: ' ' }, 'rates[0].source'],
+      ] as const) {
+        expectRefusal(await issueWith(payout, rateOf(fields)), 400, 'invalid_body', rule);
+      }
+      const twice = await issueWith(payout, rateOf(), rateOf({ rate: '0.9' }));
+      expectRefusal(twice, 400, 'invalid_body', 'rates[1].currency has two rates for usd/eur');
+    });
+  });
+
+  longRun.test.skipIf(!hasFacturX)(
+    'is valid Factur-X (skipped without factur-x in test/tools/python)',
+    async () => {
+      const payout = await paidIn('usd', await agreed());
+      await issueWith(payout, rateOf());
+      const xml = await xmlOf((await all())[0]);
+      expect(judged(xml)).toBe('');
+      const without = xml.replace(/<ram:TaxTotalAmount currencyID="EUR">[^/]*\/ram:TaxTotalAmount>/, '');
+      expect(judged(without)).toContain('BR-53');
+    },
+  );
 });
 
 test.each(['  ', 'a\u202Eb', 'two\nlines'])(
@@ -456,7 +566,7 @@ test('numbers have no gap: not with concurrent requests, nor with one that fails
 
 describe('the file of an invoice', () => {
   test('has no XML in a currency with three digits, which EN 16931 cannot express', async () => {
-    const id = await agreed();
+    const id = await agreed({ country: 'US', tax_id: null });
     await makeCommission(api, id, { amount: 11_900, currency: 'kwd' });
     await issued(await completePayout(api, await makePayout(api)));
     const [invoice] = await all();

@@ -55,8 +55,22 @@ inChromium('invoices in the dashboard', (chromium) => {
     ]);
     expect(file.suggestedFilename()).toMatch(/^invoice-SB-\d{4}-00000\d\.pdf$/);
 
+    await makeCommission(api, id, { amount: 11_900, currency: 'usd' });
+    const foreign = await completePayout(api, await makePayout(api));
+    await page.goto(`${world.url}/payouts/${foreign.id}`);
+    await page.getByRole('button', { name: 'Issue invoices' }).click();
+    await page.getByText('must state the VAT in the currency of their country').waitFor();
+    await page.getByLabel('Rate USD/EUR').fill('0.8675');
+    await page.getByLabel('Day of the rates').fill(foreign.paid_at.slice(0, 10));
+    await page.getByLabel('Source of the rates').fill('ECB');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Issue with these rates' }).click();
+    await table.getByText(/SB-\d{4}-00000\d/).waitFor();
+    const { data } = (await api.get(`/v2/affiliates/invoices?payout_id=${foreign.id}`)).body;
+    expect(data).toMatchObject([{ national_tax: { currency: 'eur', amount: 1648, source: 'ECB' } }]);
+
     await page.goto(`${world.url}/affiliates/${id}`);
-    await table.getByText('119.00').waitFor();
+    await table.getByText('119.00').first().waitFor();
     await expectAccessible(page);
     await page.goto(`${world.url}/affiliates/${stranger}`);
     await page.getByRole('heading', { name: 'Statement' }).waitFor();

@@ -8,7 +8,7 @@ import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { longRun } from '../support/depth.ts';
 import { untilLockWait } from '../support/held.ts';
-import { agree, letInvoice } from '../support/invoicing.ts';
+import { agree, letInvoice, withRate } from '../support/invoicing.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
@@ -84,7 +84,8 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions: paid }));
   await letInvoice(api);
   await agree(api, bob);
-  await done(api.post(`/v2/affiliates/payouts/${payout.id}/invoices`));
+  const { paid_at } = await done(api.get(`/v2/affiliates/payouts/${payout.id}`));
+  await done(api.post(`/v2/affiliates/payouts/${payout.id}/invoices`, withRate(paid_at)));
   await done(
     api.post(`/v2/affiliates/payouts/${payout.id}/affiliates/${bob}/returned`, {
       reason: 'closed',

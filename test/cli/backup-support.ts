@@ -31,7 +31,7 @@ export async function fill(world: World, api: Api): Promise<void> {
   const invoiced = await makeAffiliate(api);
   await letInvoice(api);
   await agree(api, invoiced.id);
-  await makeCommission(api, invoiced.id);
+  await makeCommission(api, invoiced.id, { currency: 'eur' });
   const paid = await completePayout(api, await makePayout(api));
   await api.post(`${PAYOUTS}/${paid.id}/invoices`);
   const { id } = await makeAffiliate(api);

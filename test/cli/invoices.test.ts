@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { completePayout, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
-import { agree, VAT_ID } from '../support/invoicing.ts';
+import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
@@ -45,6 +45,31 @@ test('commands set up, issue, list and show invoices and write them to files', a
   expect(readFileSync(join(machine.folder, xml), 'utf8')).toContain(VAT_ID);
   const pdf = (await runText('invoices', 'pdf', number)).trim();
   expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
+});
+
+test('invoices in another currency than that of the country are issued with a rate', async () => {
+  await letInvoice(api);
+  const { id } = await makeAffiliate(api);
+  await agree(api, id);
+  await makeCommission(api, id, { amount: 11_900, currency: 'usd' });
+  const payout = await completePayout(api, await makePayout(api));
+  expect(await runText('invoices', 'issue', payout.id)).toContain(
+    `affiliate ${id}, USD: needs an exchange rate: --rate usd/eur=…`,
+  );
+  const pair = ['--rate', 'usd/eur=0.8675'];
+  for (const [options, rule] of [
+    [pair, '--rate, --rate-date and --rate-source go together'],
+    [['--rate', 'usd=1', '--rate-date', '2026-11-26', '--rate-source', 'ECB'], '--rate must look like'],
+  ] as const) {
+    const ran = await run('invoices', 'issue', payout.id, ...options);
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(rule)]);
+  }
+  const day = ['--rate-date', payout.paid_at.slice(0, 10), '--rate-source', 'ECB'];
+  expect(await runText('invoices', 'issue', payout.id, ...pair, ...day)).toContain('1 invoice issued.');
+  const { data } = await runJson('invoices', 'list', '--payout', payout.id);
+  expect(await runText('invoices', 'show', data[0].number)).toMatch(
+    /Tax in the country +16\.48 EUR {2}\(1 USD = 0\.8675 EUR, ECB, /,
+  );
 });
 
 test('an unknown invoice, and one of another account, is not found', async () => {

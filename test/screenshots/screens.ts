@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '../browser/support.ts';
 import type { Browser } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
-import { agree, letInvoice } from '../support/invoicing.ts';
+import { agree, letInvoice, withRate } from '../support/invoicing.ts';
 
 /** A screen of the dashboard for a screenshot. */
 export interface Screen {
@@ -55,7 +55,7 @@ const invoiced = async (api: Api) => {
   await letInvoice(api);
   const { body } = await api.get(`${payout}/affiliates?per_page=3`);
   for (const { affiliate_id } of body.data ?? []) await agree(api, affiliate_id);
-  await api.post(`${payout}/invoices`);
+  await api.post(`${payout}/invoices`, withRate((await api.get(payout)).body.paid_at));
   return path;
 };
 

@@ -15,6 +15,16 @@ export async function letInvoice(api: Api): Promise<void> {
   expect(answer.status, answer.text).toBe(200);
 }
 
+/** A body of issuing with the rate for payments in dollars to affiliates in Germany, on the day of the payment. */
+export const withRate = (paidAt: string) => ({
+  rates: [
+    {
+      ...{ currency: 'usd', national_currency: 'eur', rate: '0.8675', source: 'ECB' },
+      quoted_on: paidAt.slice(0, 10),
+    },
+  ],
+});
+
 /** An affiliate agrees that the merchant writes their invoices, before any payment of a test. */
 export async function agree(api: Api, affiliate: number, number = VAT_ID): Promise<void> {
   const answer = await api.put(`/v2/affiliates/${affiliate}/tax-profile`, {

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { ListInvoicesQuery } from '../../client/client.ts';
+import type { InvoiceRateInput, ListInvoicesQuery } from '../../client/client.ts';
 import type { Cli } from '../command/cli.ts';
 import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
+import { UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';
+import { collect, readPairs } from '../command/pairs.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
@@ -18,13 +20,23 @@ interface InvoiceFilters extends ListOptions {
   readonly kind?: 'invoice' | 'credit_note';
 }
 
+interface RateOptions {
+  readonly rate?: readonly string[];
+  readonly rateDate?: string;
+  readonly rateSource?: string;
+}
+
 const ISSUE_HELP = `
 Issues an invoice for each paid line whose affiliate agreed to self-billing by the day of the payment. The amount paid includes the
 tax by the rules of the account (payhook account change --invoicing). Lists affiliates without an invoice and the reasons. Run it as
 often as you like: no invoice is issued twice. When the payment of an invoiced line is returned, its credit note is issued at once.
 
-Example:
+An invoice with VAT must state it in the currency of the supplier's country (members of the EU, GB). If the payment was in another,
+give the rate: what one unit of the currency is worth, who published it and when. Without it the line has no invoice.
+
+Examples:
   $ payhook invoices issue 12
+  $ payhook invoices issue 12 --rate usd/eur=0.8675 --rate-date 2026-11-26 --rate-source ECB
 `;
 
 /** `payhook invoices list|show|issue|pdf|xml`. */
@@ -51,9 +63,12 @@ export function addInvoices(invoices: Command, cli: Cli): void {
     .command('issue')
     .description('issue the invoices of a paid payout')
     .argument('<payout>', REFERENCE_HELP)
+    .option('--rate <pair>', 'an exchange rate, such as usd/eur=0.8675; repeat it for more', collect)
+    .option('--rate-date <day>', 'the day of the rates, YYYY-MM-DD, within 31 days of the payment')
+    .option('--rate-source <name>', 'who published the rates, such as ECB')
     .option('--json', 'print {object, issued, skipped, has_more}')
     .addHelpText('after', ISSUE_HELP)
-    .action((reference: string) => cli.run(() => issue(cli, reference)));
+    .action((reference: string, options: RateOptions) => cli.run(() => issue(cli, reference, options)));
   for (const format of ['pdf', 'xml'] as const) {
     const what = format === 'pdf' ? 'as PDF/A-3 with embedded XML' : 'as EN 16931 XML';
     withOutput(
@@ -69,6 +84,19 @@ export function addInvoices(invoices: Command, cli: Cli): void {
         cli.run(() => save(cli, { reference, format }, options)),
       );
   }
+}
+
+/** Throws a UsageError if an option is missing or malformed. */
+function ratesFrom({ rate, rateDate, rateSource }: RateOptions): InvoiceRateInput[] {
+  if (rate === undefined && rateDate === undefined && rateSource === undefined) return [];
+  if (rate === undefined || rateDate === undefined || rateSource === undefined)
+    throw new UsageError('--rate, --rate-date and --rate-source go together');
+  return Object.entries(readPairs('--rate', rate, '=') ?? {}).map(([pair, value]) => {
+    const [currency = '', national = '', ...more] = pair.split('/');
+    if (national === '' || more.length > 0)
+      throw new UsageError(`--rate must look like usd/eur=0.8675, not ${pair}=${value}`);
+    return { currency, national_currency: national, rate: value, quoted_on: rateDate, source: rateSource };
+  });
 }
 
 async function list({ terminal, account }: Cli, options: InvoiceFilters): Promise<undefined> {
@@ -90,9 +118,14 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
   terminal.result(found, () => describeInvoice(found, terminal));
 }
 
-async function issue({ terminal, account }: Cli, reference: string): Promise<undefined> {
+async function issue(
+  { terminal, account }: Cli,
+  reference: string,
+  options: RateOptions,
+): Promise<undefined> {
+  const rates = ratesFrom(options);
   const issued = await withClient({ terminal, account }, async (client) =>
-    issueAll(client, (await findPayout(client, reference)).id),
+    issueAll(client, (await findPayout(client, reference)).id, { rates }),
   );
   terminal.result(issued, () => describeIssued(issued));
 }

@@ -47,6 +47,7 @@ export function describeInvoice(invoice: Invoice, { paint }: Terminal): string {
       ['Customer', printable(buyer.name)],
       ['Net', sum(invoice.net_amount)],
       ['Tax', `${sum(invoice.tax_amount)}  ${taxOf(invoice)}`],
+      ['Tax in the country', nationalTax(invoice)],
       ['Rounding', invoice.rounding_amount === 0 ? null : sum(invoice.rounding_amount)],
       ['Why no tax', invoice.exemption && printable(invoice.exemption)],
       ['Wording', invoice.wording.length === 0 ? null : invoice.wording.join('; ')],
@@ -58,6 +59,12 @@ export function describeInvoice(invoice: Invoice, { paint }: Terminal): string {
   );
 }
 
+function nationalTax({ currency, national_tax: national }: Invoice): string | null {
+  if (national === null) return null;
+  const rate = `1 ${currency.toUpperCase()} = ${national.rate} ${national.currency.toUpperCase()}`;
+  return `${amounts([national])}  (${rate}, ${printable(national.source)}, ${national.quoted_on})`;
+}
+
 const taxOf = ({ tax_category: category, tax_rate: rate }: Invoice) =>
   category === 'S' ? `${rate / 100} %` : `category ${category}`;
 
@@ -65,6 +72,7 @@ const REASONS = {
   no_agreement: 'had not agreed to self-billing by the day of the payment',
   agreement_expired:
     'had an agreement that ended before the payment: payhook affiliates tax set … --self-billing-until',
+  no_rate: 'needs an exchange rate',
   no_rule: 'matches no tax rule of the account: payhook account change --invoicing',
   no_tax_id: 'lacks the tax id that its tax rule requires: payhook affiliates tax set',
 } as const;
@@ -76,8 +84,8 @@ const MOST_SKIPPED = 1000;
 export function describeIssued({ issued, skipped }: IssuedInvoices): string {
   const more = skipped.length === MOST_SKIPPED ? 'There may be more lines without an invoice.\n' : '';
   const lines = skipped.map(
-    ({ affiliate_id, currency, reason }) =>
-      `  affiliate ${affiliate_id}, ${currency.toUpperCase()}: ${REASONS[reason]}\n`,
+    ({ affiliate_id, currency, reason, national_currency: national }) =>
+      `  affiliate ${affiliate_id}, ${currency.toUpperCase()}: ${REASONS[reason]}${national ? `: --rate ${currency}/${national}=…` : ''}\n`,
   );
   const none = lines.length === 0 ? '' : `Without an invoice:\n${lines.join('')}`;
   return `${count(issued, 'invoice')} issued.\n${none}${more}`;

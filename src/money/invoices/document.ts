@@ -1,5 +1,6 @@
 import type { Address } from '../../contract/addresses.ts';
 import type { TaxCategory } from '../../terms/taxes.ts';
+import type { NationalTax } from './rates.ts';
 
 /** The seller or buyer, with the data that the law requires. */
 export interface InvoiceParty {
@@ -50,6 +51,8 @@ interface Terms {
   /** What the law of the seller's country requires in addition to `SELF_BILLING`; older documents have none. */
   readonly wording?: readonly string[];
   readonly payment_reference: string | null;
+  /** The tax in the currency of the seller's country, if that differs. */
+  readonly national?: NationalTax;
 }
 
 /** The wording that EU 2006/112 requires (article 226, points 10a and 11a). That of countries is in `src/terms/self-billing.ts`. */

@@ -123,10 +123,11 @@ function settlement(invoice: InvoiceDocument): string {
   const decimal = decimalOf(invoice);
   const [net, tax, rounding] = [BigInt(invoice.net), BigInt(invoice.tax), BigInt(invoice.rounding)];
   const currency = invoice.currency.toUpperCase();
-  const { corrects, exemption, category, payment_reference } = invoice;
+  const { corrects, exemption, category, payment_reference, national } = invoice;
   return group(
     'ApplicableHeaderTradeSettlement',
     text('PaymentReference', payment_reference),
+    text('TaxCurrencyCode', national?.currency.toUpperCase() ?? null),
     text('InvoiceCurrencyCode', currency),
     group(
       'ApplicableTradeTax',
@@ -143,6 +144,13 @@ function settlement(invoice: InvoiceDocument): string {
       text('LineTotalAmount', decimal(net)),
       text('TaxBasisTotalAmount', decimal(net)),
       text('TaxTotalAmount', decimal(tax), ` currencyID="${currency}"`),
+      national === undefined
+        ? ''
+        : text(
+            'TaxTotalAmount',
+            formatDecimal(BigInt(national.amount), national.currency),
+            ` currencyID="${national.currency.toUpperCase()}"`,
+          ),
       rounding === 0n ? '' : text('RoundingAmount', decimal(rounding)),
       text('GrandTotalAmount', decimal(net + tax)),
       text('TotalPrepaidAmount', decimal(net + tax + rounding)),

@@ -6,12 +6,15 @@ import type { AccountVault } from '../../kernel/vault.ts';
 import { hurryPaidNotices } from '../../notices/affiliates.ts';
 import type { Account } from '../../people/accounts/record.ts';
 import { getAccount } from '../../people/accounts/service.ts';
+import { nationalCurrencyOf } from '../../terms/national-currencies.ts';
 import { wordingFor } from '../../terms/self-billing.ts';
 import { lockPayoutToChange } from '../payouts/service.ts';
 import { openTaxId } from '../tax-profiles/sealed.ts';
 import { type InvoiceParty, numberOf, type StoredDocument } from './document.ts';
+import { nationalTaxOf, type RateInput, type Rates, rateOf, ratesFrom } from './rates.ts';
 import type { Issued, SkipReason } from './record.ts';
 import {
+  daysOf,
   insertInvoices,
   type Lines,
   type NewInvoice,
@@ -41,13 +44,13 @@ const DEFAULT_PREFIX = 'SB-';
 /**
  * Issues the missing documents for the paid lines of a payout: invoices for what was paid, for affiliates who agreed, and
  * credit notes for returns. Repeating the request issues nothing twice. Throws `resource_missing`, `payout_not_paid`,
- * `no_invoicing`.
+ * `no_invoicing`, `invalid_body` for a rate.
  */
 export async function issueInvoices(
   tx: Tx,
   { account, vault }: AccountVault,
   payoutId: string,
-  limits: Limits = LIMITS,
+  { rates = [], limits = LIMITS }: { readonly rates?: readonly RateInput[]; readonly limits?: Limits } = {},
 ): Promise<Issued> {
   const payout = await lockPayoutToChange(tx, account, payoutId);
   if (payout.status !== 'paid')
@@ -61,7 +64,9 @@ export async function issueInvoices(
   }
   const buyer = { ...own, name: own.legal_name };
   const lines = { account, payout: payout.id, affiliate: null, zone };
-  const terms = { buyer: partyOf(buyer), invoicing, account, vault, number: payout.number };
+  const days = rates.length === 0 ? null : await daysOf(tx, lines);
+  const known = days === null ? new Map() : ratesFrom(rates, days);
+  const terms = { buyer: partyOf(buyer), invoicing, rates: known, account, vault, number: payout.number };
   const { ready, skipped, hasMore } = await draftAll(tx, lines, terms, limits);
   const taxIds = ready.flatMap(({ newTaxId }) => newTaxId ?? []);
   await keepTaxIds(tx, { account, vault }, taxIds);
@@ -145,6 +150,7 @@ function correctionsOf(line: OpenLine, stored: string): Draft[] {
 
 /** A credit note for an invoice, or another invoice if none is given. */
 function laterOf(line: OpenLine, first: StoredDocument, amount: bigint, invoice: OpenInvoice | null): Draft {
+  const sums = textSums(amount, first.rate);
   return {
     ...draftOf(line, amount),
     corrects: invoice?.id ?? null,
@@ -155,7 +161,8 @@ function laterOf(line: OpenLine, first: StoredDocument, amount: bigint, invoice:
       kind: invoice === null ? 'invoice' : 'credit_note',
       corrects: invoice && { number: invoice.number, issued_on: invoice.issued_on },
       issued_on: line.today,
-      ...textSums(amount, first.rate),
+      ...sums,
+      ...(first.national ? { national: nationalTaxOf(BigInt(sums.tax), line.currency, first.national) } : {}),
     },
   };
 }
@@ -174,16 +181,19 @@ function textSums(amount: bigint, rate: number) {
 interface Terms extends AccountVault {
   readonly buyer: InvoiceParty;
   readonly invoicing: Invoicing;
+  readonly rates: Rates;
   /** The number of the payout. */
   readonly number: bigint | number;
 }
 
 /** The first invoice of a line, or why it gets none. */
-function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault }: Terms): Draft | Skipped {
-  const skip = (reason: SkipReason): Skipped => ({
+function firstInvoice(line: OpenLine, terms: Terms): Draft | Skipped {
+  const { buyer, invoicing, number, account, vault } = terms;
+  const skip = (reason: SkipReason, more: Partial<Skipped> = {}): Skipped => ({
     affiliate_id: line.affiliate_id,
     currency: line.currency,
     reason,
+    ...more,
   });
   const profile = line.profile === null ? null : (JSON.parse(line.profile) as ProfileOfLine);
   const agreement = profile?.self_billing ?? null;
@@ -198,6 +208,9 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault
   const taxId = rule.category === 'O' ? null : taxIdOf(line, type, { account, vault });
   const { legal_name: name, address, country, siren } = profile;
   const sums = textSums(line.difference, rule.rate);
+  const national = BigInt(sums.tax) > 0n ? nationalCurrencyOf(country) : undefined;
+  const rate = national && national !== line.currency ? rateOf(terms.rates, line.currency, national) : null;
+  if (national !== undefined && rate === undefined) return skip('no_rate', { national_currency: national });
   return {
     ...draftOf(line, line.difference),
     corrects: null,
@@ -219,6 +232,7 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault
       exemption: rule.exemption,
       wording: wordingFor(country, sums.tax !== '0'),
       payment_reference: line.payment_reference,
+      ...(rate ? { national: nationalTaxOf(BigInt(sums.tax), line.currency, rate) } : {}),
     },
   };
 }

@@ -17,6 +17,7 @@ export function invoicePaper(invoice: InvoiceDocument, at: number): Paper {
     ...(corrects === null
       ? []
       : [['Corrects', `invoice ${corrects.number} of ${corrects.issued_on}`] as const]),
+    ...nationalFacts(invoice),
   ];
   const code = currency.toUpperCase();
   return {
@@ -46,6 +47,18 @@ export function invoicePaper(invoice: InvoiceDocument, at: number): Paper {
       kind === 'invoice' ? 'Paid: no payment is due.' : 'The payment was returned: no payment is due.',
     ],
   };
+}
+
+/** The VAT in the currency of the seller's country, and the rate. */
+function nationalFacts({ currency, national }: InvoiceDocument): Fact[] {
+  if (national === undefined) return [];
+  const code = national.currency.toUpperCase();
+  const amount = grouped(formatDecimal(BigInt(national.amount), national.currency));
+  const rate = `1 ${currency.toUpperCase()} = ${national.rate} ${code}`;
+  return [
+    [`VAT in ${code}`, amount],
+    ['Exchange rate', `${rate} (${national.source}, ${national.quoted_on})`],
+  ];
 }
 
 const amountOf = ({ currency }: InvoiceDocument, amount: bigint) => grouped(formatDecimal(amount, currency));

@@ -64,6 +64,21 @@ export const invoice = strict(
     buyer,
     description: Type.String(),
     payment_reference: nullable(Type.String()),
+    national_tax: nullable(
+      strict(
+        {
+          currency: currencyCode,
+          amount,
+          rate: Type.String({
+            description: 'the value of one unit of `currency` of the invoice',
+            examples: ['0.8675'],
+          }),
+          quoted_on: Type.String({ description: 'YYYY-MM-DD' }),
+          source: Type.String({ examples: ['ECB'] }),
+        },
+        { title: 'InvoiceNationalTax', description: "the tax in the currency of the seller's country" },
+      ),
+    ),
     created_at: timestamp,
   },
   { title: 'Invoice' },
@@ -101,6 +116,7 @@ export const record = columnsOf(invoice, {
     select '…' || right(n, least(4, length(n) / 2)) from (select i.document -> 'buyer' ->> 'tax_number' as n) b))`,
   description: fromDocument('description'),
   payment_reference: fromDocument('payment_reference'),
+  national_tax: `(i.document -> 'national') || jsonb_build_object('amount', (i.document -> 'national' ->> 'amount')::int8)`,
   created_at: 'iso(i.created_at)',
 });
 
@@ -109,6 +125,7 @@ export const SKIP_REASONS = {
   no_agreement: 'the affiliate had not agreed to self-billing when it was paid',
   agreement_expired: 'the agreement had ended before the payment',
   no_rule: 'no rule of `invoicing` fits the tax profile of the affiliate',
+  no_rate: 'the law wants the tax in `national_currency`: issue again with a rate',
   no_tax_id: 'the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
@@ -128,6 +145,7 @@ export const issued = strict(
             .map(([name, meaning]) => `${name}: ${meaning}`)
             .join('; '),
         }),
+        national_currency: Type.Optional({ ...currencyCode, description: 'only with `no_rate`' }),
       }),
       { description: 'paid lines without an invoice, the first 1,000' },
     ),

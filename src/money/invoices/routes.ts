@@ -9,6 +9,7 @@ import { MAKE_PAPER, PAPER_FORMATS } from '../../papers/tasks.ts';
 import { attachmentOf, facturX, isExpressible } from './factur-x.ts';
 import { issueInvoices } from './issue.ts';
 import { invoicePaper } from './paper.ts';
+import { issueInput } from './rates.ts';
 import { invoice, issued } from './record.ts';
 import { getDocument, getInvoice } from './service.ts';
 import { invoiceList, listInvoices } from './store.ts';
@@ -24,11 +25,14 @@ export const issue = writeRoute({
   description:
     'For each paid line of an affiliate who agreed to self-billing, issues an invoice for the payment, including tax by the rules ' +
     'of `invoicing`, and a credit note for returns since. Repeating the request issues only what is missing. A ' +
-    'return of an invoiced line is credited when it is booked.',
+    'return of an invoiced line is credited when it is booked. Where VAT must be stated in the currency of the supplier’s ' +
+    'country (members of the EU, GB) and the payment is in another, the line is skipped unless `rates` has the rate.',
+  body: issueInput,
+  bodyOptional: true,
   returns: { 200: issued },
   errors: ['resource_missing', 'current_is_read_only', 'payout_not_paid', 'no_invoicing'],
-  handle: async ({ tx, account, env: { vault }, params }) =>
-    ok(toJson(await issueInvoices(tx, { account, vault }, params.payout_id))),
+  handle: async ({ tx, account, env: { vault }, params, body: { rates = [] } }) =>
+    ok(toJson(await issueInvoices(tx, { account, vault }, params.payout_id, { rates }))),
 });
 
 export const list = readRoute({

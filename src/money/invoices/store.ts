@@ -64,6 +64,16 @@ export interface Lines {
   readonly zone: string;
 }
 
+/** The day on which a payout was paid, and today, in the time zone of the account. */
+export function daysOf(tx: Tx, { account, payout, zone }: Lines): Promise<{ paidOn: string; today: string }> {
+  return oneRow(
+    tx,
+    sql`select to_char(paid_at at time zone ${zone}, 'YYYY-MM-DD') as "paidOn",
+               to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today
+        from payouts where account_id = ${account} and id = ${payout}`,
+  );
+}
+
 /** Lines of a payout whose documents do not add up, in order, after a given line, up to a limit. JSON is text. */
 export function openLines(
   tx: Tx,

@@ -542,15 +542,23 @@ class Invoices:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
-    def issue(self, payout_id: str, **options: Unpack[KeyedOptions]) -> types.IssuedInvoices:
+    def issue(
+        self,
+        payout_id: str,
+        body: types.IssueInvoicesBody | None = None,
+        **options: Unpack[KeyedOptions],
+    ) -> types.IssuedInvoices:
         """Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing,
         issues an invoice for the payment, including tax by the rules of `invoicing`, and a credit note
         for returns since. Repeating the request issues only what is missing. A return of an invoiced
-        line is credited when it is booked.
+        line is credited when it is booked. Where VAT must be stated in the currency of the supplier’s
+        country (members of the EU, GB) and the payment is in another, the line is skipped unless
+        `rates` has the rate.
         """
         return self._calls.record(
             "POST",
             ("/v2/affiliates/payouts/{payout_id}/invoices", payout_id),
+            body=body,
             **options,
         )
 

@@ -2546,6 +2546,7 @@ class Invoice(TypedDict):
     """The service that is invoiced."""
     payment_reference: str | None
     """The text on the bank statement; null if there is none."""
+    national_tax: InvoiceNationalTax | None
     created_at: str
     """When it was created."""
 
@@ -2569,6 +2570,33 @@ InvoiceKind = Literal["invoice", "credit_note"]
 
 InvoiceLegalType = Literal["person", "business"]
 
+class InvoiceNationalTax(TypedDict):
+    """The tax in the currency of the seller's country."""
+
+    currency: str
+    """The currency of the amounts."""
+    amount: int
+    """Minor units of the currency given with it."""
+    rate: str
+    """The value of one unit of `currency` of the invoice."""
+    quoted_on: str
+    """YYYY-MM-DD."""
+    source: str
+
+
+class InvoiceRateInput(TypedDict):
+    currency: str
+    """The currency of the invoices."""
+    national_currency: str
+    """That of the country of the supplier."""
+    rate: str
+    """What one unit of `currency` is worth in `national_currency`: a decimal above 0."""
+    quoted_on: str
+    """The day of the rate, YYYY-MM-DD, within 31 days of the payment."""
+    source: str
+    """Who published it, as the invoice says it."""
+
+
 class InvoiceSeller(TypedDict):
     name: str
     """The name."""
@@ -2582,7 +2610,7 @@ class InvoiceSeller(TypedDict):
     """The tax id; null if unknown."""
 
 
-InvoiceSkipReason = Literal["no_agreement", "agreement_expired", "no_rule", "no_tax_id"]
+InvoiceSkipReason = Literal["no_agreement", "agreement_expired", "no_rule", "no_rate", "no_tax_id"]
 
 class InvoiceTaxId(TypedDict):
     type: InvoiceTaxIdType
@@ -2619,6 +2647,11 @@ class Invoicing(TypedDict):
     """The first one that fits the tax profile of the affiliate counts; where none fits, nothing is issued."""
 
 
+class IssueInvoicesBody(TypedDict):
+    rates: NotRequired[list[InvoiceRateInput]]
+    """Exchange rates, for invoices whose VAT must be stated in the currency of a country."""
+
+
 class IssuedInvoicesSkippedItem(TypedDict):
     affiliate_id: int
     """The affiliate."""
@@ -2627,9 +2660,11 @@ class IssuedInvoicesSkippedItem(TypedDict):
     reason: InvoiceSkipReason
     """no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the
     agreement had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the
-    affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and
-    your own).
+    affiliate; no_rate: the law wants the tax in `national_currency`: issue again with a rate;
+    no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own).
     """
+    national_currency: NotRequired[str]
+    """Only with `no_rate`."""
 
 
 class IssuedInvoices(TypedDict):
