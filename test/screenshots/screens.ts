@@ -86,6 +86,14 @@ const byAch = async (api: Api) => {
   return `${path}?step=files`;
 };
 
+const line = async (api: Api) => {
+  const path = await unpaid(api);
+  const { body } = await api.get(
+    `${path.replace('/payouts/', '/v2/affiliates/payouts/')}/affiliates?per_page=1`,
+  );
+  return `${path}?line=${body.data?.[0]?.affiliate_id ?? 1}`;
+};
+
 const withheld = async (api: Api) => {
   await api.patch('/v2/account', { approval: 'second_person' });
   return unpaid(api);
@@ -177,7 +185,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'payout-preview', path: owed },
   { name: 'payout-left-out', path: () => '/payouts/new?view=out' },
   { name: 'payout-review', path: unpaid },
-  { name: 'payout-line', path: async (api) => `${await unpaid(api)}?line=3` },
+  { name: 'payout-line', path: line },
   {
     name: 'payout-files',
     path: async (api) => `${await unpaid(api)}?step=files`,

@@ -12,7 +12,7 @@ import type { World } from '../support/world.ts';
 import { SCREENS } from './screens.ts';
 
 const FOLDER = fileURLToPath(new URL('../../screenshots/', import.meta.url));
-// SCREENS=payout,events takes those alone, ROLE=viewer as a user with that role
+// SCREENS=payout,events takes those alone, STATES=full these states, ROLE=viewer as a user with that role
 const role = ROLE_NAMES.find((name) => name === process.env.ROLE) ?? 'owner';
 const wanted = process.env.SCREENS?.split(',');
 const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
@@ -43,7 +43,7 @@ inChromium('screenshots', (chromium) => {
         env,
       });
       const demo = apiOf(full.url, key.json().key);
-      for (const state of STATES)
+      for (const state of STATES.filter((each) => process.env.STATES?.split(',').includes(each) ?? true))
         await (state === 'empty'
           ? takeAll(chromium, empty, empty.api, state)
           : takeAll(chromium, full, demo, state));
