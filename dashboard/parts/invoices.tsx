@@ -72,7 +72,7 @@ function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => v
     {
       title: columns.kind,
       isWide: true,
-      cell: ({ kind }) => <Status tone={kind === 'invoice' ? 'neutral' : 'warn'} label={texts.kind[kind]} />,
+      cell: ({ kind }) => texts.kind[kind],
     },
     ...(showsAffiliate
       ? [

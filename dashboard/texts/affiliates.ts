@@ -126,6 +126,7 @@ export const affiliates = {
     older: 'Show older',
     allCommissions: 'All commissions as a list',
     adjustment: 'Adjustment',
+    earned: 'earned',
     return: 'Money came back',
     refund: 'Refund',
     reversed: 'Refund, later reversed',

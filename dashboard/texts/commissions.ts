@@ -102,7 +102,7 @@ export const commissions = {
       void: (number: number, sums: string) =>
         `${sums} from ${count(number, 'commission')} is no longer owed. This cannot be undone, and their ids cannot be used again.`,
       hold: (number: number, sums: string) =>
-        `${sums} from ${count(number, 'commission')} is left out of payouts until you end the review.`,
+        `Payouts leave out ${sums} from ${count(number, 'commission')} until you end the review.`,
       unhold: (number: number, sums: string) =>
         `${sums} from ${count(number, 'commission')} can be paid again once the time on hold is over.`,
     },

@@ -351,6 +351,11 @@ export const payouts = {
     delete: 'Delete payout',
   },
   line: {
+    file: 'Payment file',
+    noFile: (reason: string) => `None: ${reason}`,
+    byHand: 'None: pay this affiliate yourself.',
+    unlessLeftOut: (name: string) =>
+      `${name}, unless the file leaves the affiliate out: see “Payment files”.`,
     commissions: 'Commissions',
     returns: 'Returned money',
     noReturns: 'No money came back.',

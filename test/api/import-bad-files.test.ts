@@ -192,6 +192,7 @@ describe('a line of a file of commissions is refused, by line, column, value and
       'usd',
       'occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z, from 1970 to 2999, not "46387"',
     ],
+    ['occurred_at', '2026-11-31', 'usd', 'occurred_at is not a day of the calendar: "2026-11-31"'],
     ['program_id', '1.0', 'usd', 'program_id must be a positive integer such as 17, not "1.0"'],
     ['program_id', '77777', 'usd', 'program_id belongs to no program: "77777"'],
     ['order_id', 'x'.repeat(256), 'usd', `order_id has more than 255 characters: "${'x'.repeat(60)}…"`],

@@ -105,7 +105,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await page.getByRole('button', { name: 'Hold for review (3)' }).click();
       const question = page.getByRole('dialog', { name: 'Hold the selected commissions' });
-      await question.getByText('7.50 USD from 3 commissions is left out of payouts').waitFor();
+      await question.getByText('Payouts leave out 7.50 USD from 3 commissions').waitFor();
       await expectAccessible(page);
       await world.api.post(`${COMMISSIONS}/${made[1].id}/void`, {});
       await question.getByRole('button', { name: 'Hold 3 commissions' }).click();

@@ -288,9 +288,17 @@ inChromium("the month's end", (chromium) => {
     expect(owed.status, owed.text).toBe(200);
     await api.patch('/v2/account', { hold_days: 0, minimum_payout: null });
     const payout = await makePayout(api);
-    const path = `/payouts/${payout.id}?step=files`;
-    const finance = await atDashboard(chromium, world, { api, path });
+    const [payable, without] = (await api.get(`${AFFILIATES}?sort=id&per_page=2`)).body.data;
+    const finance = await atDashboard(chromium, world, {
+      api,
+      path: `/payouts/${payout.id}?line=${without.id}`,
+    });
     const { page } = finance;
+    // before anything is confirmed, each line shows its file, or why it is in none
+    await page.getByRole('dialog').getByText('None: ').waitFor();
+    await page.goto(`${world.url}/payouts/${payout.id}?line=${payable.id}`);
+    await page.getByRole('dialog').getByText('PayPal · USD, unless').waitFor();
+    await page.goto(`${world.url}/payouts/${payout.id}?step=files`);
     await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: /for PayPal, USD/ }).click(),

@@ -18,6 +18,8 @@ import { payouts } from '../../texts/payouts.ts';
 
 const route = getRouteApi('/affiliates/$id');
 const texts = affiliates.timeline;
+/** Characters of an instant that are its day. */
+const DAY = 10;
 
 /** Everything that happened to an affiliate in one list, newest first. */
 export function Timeline({ id }: { id: number }) {
@@ -121,7 +123,7 @@ function EntrySummary({ entry, affiliate }: { entry: TimelineEntry; affiliate: n
     );
   }
   const { commission, kind } = entry;
-  const { id, amount, currency, description } = commission;
+  const { id, amount, currency, description, occurred_at: earned, created_at: recorded } = commission;
   return (
     <span className="signs">
       <Link to="/commissions" search={{ affiliate_id: affiliate, open: id }}>
@@ -129,6 +131,11 @@ function EntrySummary({ entry, affiliate }: { entry: TimelineEntry; affiliate: n
       </Link>
       <CommissionStatus commission={commission} />
       <Money amount={amount} currency={currency} />
+      {kind === 'commission' && earned.slice(0, DAY) !== recorded.slice(0, DAY) && (
+        <span className="soft">
+          {texts.earned} <Time at={earned} />
+        </span>
+      )}
       {description && <span className="soft">{description}</span>}
     </span>
   );

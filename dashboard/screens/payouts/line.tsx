@@ -20,6 +20,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Money, Moneys, Time } from '../../parts/values.tsx';
 import { commissions as commissionTexts } from '../../texts/commissions.ts';
 import { payouts } from '../../texts/payouts.ts';
+import { LineFile } from './line-file.tsx';
 import { LineStatus } from './lines.tsx';
 import { Destination } from './preview.tsx';
 
@@ -76,9 +77,9 @@ export function Line({ payout, line }: { payout: Payout; line: PayoutLine }) {
           rows={[
             [payouts.columns.amount, <Moneys key="amount" amounts={line.totals} isStrong />],
             [payouts.columns.destination, <Destination key="destination" line={line} />],
-            ...(payout.status === 'paid'
-              ? [[payouts.columns.status, <LineStatus key="status" line={line} />] as const]
-              : []),
+            payout.status === 'paid'
+              ? [payouts.columns.status, <LineStatus key="status" line={line} />]
+              : [texts.file, <LineFile key="file" payout={payout} line={line} />],
             ...(line.payment_reference === null
               ? []
               : [[payouts.columns.reference, <Id key="reference">{line.payment_reference}</Id>] as const]),

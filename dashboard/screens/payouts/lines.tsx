@@ -8,7 +8,7 @@ import { FilterSelect, SearchField } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Pager } from '../../parts/listing.tsx';
 import { type Column, rowLink, type Selection, Table } from '../../parts/table.tsx';
-import { Moneys, Name, Status } from '../../parts/values.tsx';
+import { LineId, Moneys, Name, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 import { Destination } from './preview.tsx';
 
@@ -175,7 +175,7 @@ const PAID_COLUMNS: readonly Column<PayoutLine>[] = [
   {
     title: payouts.columns.reference,
     isWide: true,
-    cell: ({ payment_reference }) => payment_reference ?? '',
+    cell: ({ payment_reference: reference }) => reference !== null && <LineId>{reference}</LineId>,
   },
 ];
 

@@ -115,7 +115,7 @@ function LastAnswer({
   return (
     <>
       {last_response_status ?? texts.none}
-      {last_error_code && <span className="second">{last_error_code.replaceAll('_', ' ')}</span>}
+      {last_error_code && <span className="second unbroken">{last_error_code.replaceAll('_', ' ')}</span>}
     </>
   );
 }

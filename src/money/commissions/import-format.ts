@@ -132,12 +132,18 @@ function amountCell({ amount, sale_amount, rate_bps }: Cells, currency: string):
   return commissionOf(sale, BigInt(rate));
 }
 
+/** A month and a number of days that some month has. */
+const NEARLY_A_DAY = /^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
 function timeCell(name: string, value: string | null | undefined, zone: string): string | null {
   if (value === null || value === undefined) return null;
   const at = parseInstantOrDay(value, zone);
-  if (at === null)
+  if (at === null) {
     throw new CellError(
-      `${name} must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z, from 1970 to 2999, not ${quote(value)}`,
+      NEARLY_A_DAY.test(value)
+        ? `${name} is not a day of the calendar: ${quote(value)}`
+        : `${name} must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z, from 1970 to 2999, not ${quote(value)}`,
     );
+  }
   return formatInstant(at.from);
 }
