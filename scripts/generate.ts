@@ -26,7 +26,7 @@ import { PROGRAM_FIELDS } from '../src/money/programs/fields.ts';
 import { REFUND_FIELDS } from '../src/money/refunds/fields.ts';
 import { TAX_PROFILE_FIELDS } from '../src/money/tax-profiles/fields.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
-import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
+import { EVENT_TYPES, type EventType, isUpdate } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
 import { ENDPOINT_FIELDS } from '../src/webhooks/endpoints/fields.ts';
 import { KNOWN_SCHEMES, type Scheme } from '../src/webhooks/signing/known-schemes.ts';
@@ -161,6 +161,32 @@ webhook endpoint that subscribes to its type, always in the same envelope:
 \`data\` is the record as the REST API returns it, without its long lists. Times are RFC 3339 in UTC with milliseconds. An event may
 arrive twice, or after a later one, so remember the \`id\`. [webhooks.md](webhooks.md) describes how events are signed, sent and
 retried. \`GET /v2/event-types\` returns the types below for programs, with a JSON schema and an example of each.
+
+## What changed
+Events that report an update have \`changes\`: how the record differs from what it was just before. They are
+${types
+  .filter(isUpdate)
+  .map((type) => `\`${type}\``)
+  .join(', ')}.
+
+\`\`\`json
+${JSON.stringify({ changes: exampleEvent('payout.paid').changes })}
+\`\`\`
+
+| | Fields of \`data\` | Values |
+| --- | --- | --- |
+| \`added\` | that were null or missing | the new ones |
+| \`updated\` | that have another value now | the previous ones |
+| \`removed\` | that are null or missing now | the previous ones |
+
+- A field is one value: of an object such as \`metadata\`, or a list such as \`totals\`, you get the whole previous one.
+- \`updated_at\` is left out. All three can be empty, if nothing changed that \`data\` shows.
+- Some changes have no event: a commission becomes \`unpaid\` at its \`available_at\`, and joins a payout. So its next event can begin with other
+  values than its last one had.
+- A value in \`changes\` is null only if it is left out: it was [erased](security.md#erasing-a-person), or the event would be larger than 256 KiB.
+- Events that an earlier version of Payhook published have no \`changes\`.
+
+[Filters](webhooks-reference.md#fields-that-changed) can read them.
 
 ## Subscribing
 An endpoint lists the types it wants, one by one or with a prefix. Without \`event_types\`, or with null, it gets all of them.

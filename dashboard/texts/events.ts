@@ -30,6 +30,14 @@ export const events = {
     not_addressed: 'The event was for another endpoint.',
     other_owner: 'The event was for the endpoints of another owner.',
   },
+  changes: {
+    title: 'What changed',
+    field: 'Field',
+    before: 'Before',
+    after: 'After',
+    leftOut: 'left out: erased, or too large',
+    none: 'Nothing that the event shows.',
+  },
   payload: 'Payload',
   copyPayload: 'Copy the payload',
   publish: {

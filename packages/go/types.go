@@ -463,6 +463,8 @@ type AffiliateUpdatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data Affiliate `json:"data"`
 }
@@ -1199,6 +1201,17 @@ type ChangedWebhookEndpoint struct {
 	Secret Optional[string] `json:"secret,omitzero"`
 }
 
+// Changes: how the fields of `data` changed, without `updated_at`; null: the value is left out, because it was
+// erased or is large
+type Changes struct {
+	// New values of fields that were null or missing.
+	Added map[string]any `json:"added"`
+	// Previous values of fields that have another value now.
+	Updated map[string]any `json:"updated"`
+	// Previous values of fields that are null or missing now.
+	Removed map[string]any `json:"removed"`
+}
+
 // ClientAuthentication is a word of the API. A newer server may send others.
 type ClientAuthentication string
 
@@ -1596,6 +1609,8 @@ type CommissionUpdatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data Commission `json:"data"`
 }
@@ -1616,6 +1631,8 @@ type CommissionVoidedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data Commission `json:"data"`
 }
@@ -2277,6 +2294,8 @@ type Event struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes *Changes `json:"changes,omitzero"`
 	// The records of this page, in the requested order.
 	Data map[string]any `json:"data"`
 }
@@ -2716,6 +2735,8 @@ type ImportUndoneEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data Import `json:"data"`
 }
@@ -4000,6 +4021,8 @@ type PayoutApprovedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data PayoutSummary `json:"data"`
 }
@@ -4323,6 +4346,8 @@ type PayoutPaidEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data PayoutSummary `json:"data"`
 }
@@ -4442,6 +4467,8 @@ type PayoutRejectedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data PayoutSummary `json:"data"`
 }
@@ -4810,6 +4837,8 @@ type PayoutUpdatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data PayoutSummary `json:"data"`
 }
@@ -5922,6 +5951,8 @@ type TestWebhookEndpointBody struct {
 	Type *string `json:"type,omitzero"`
 	// Passed on unchanged; default: that of webhook_endpoint.test.
 	Data map[string]any `json:"data,omitzero"`
+	// How the fields of `data` changed.
+	Changes *Changes `json:"changes,omitzero"`
 }
 
 // TestWebhookEndpointFilterBody is an object of the API.
@@ -6234,6 +6265,8 @@ type WebhookEndpointDisabledEvent struct {
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest *bool `json:"is_test,omitzero"`
+	// How the fields of `data` changed.
+	Changes Changes `json:"changes"`
 	// The records of this page, in the requested order.
 	Data WebhookEndpoint `json:"data"`
 }

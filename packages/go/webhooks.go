@@ -23,6 +23,8 @@ type ReceivedEvent struct {
 	APIVersion string    `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
 	IsTest bool `json:"is_test"`
+	// How the fields of Data changed, in events that report an update.
+	Changes *Changes `json:"changes"`
 	// The record, such as a PayoutSummary for payout.paid; see Decode. Empty at an endpoint with thin payloads.
 	Data json.RawMessage `json:"data"`
 }

@@ -4,15 +4,19 @@ import { affiliate } from '../money/affiliates/record.ts';
 import { commission, importedCommissions } from '../money/commissions/record.ts';
 import { importRecord } from '../money/imports/record.ts';
 import { payoutSummary } from '../money/ledger/payout-record.ts';
-import type { EventType } from '../outbox/event-types.ts';
+import type { Changes } from '../outbox/changes.ts';
+import { type EventType, isUpdate, type UpdateType } from '../outbox/event-types.ts';
 import { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 import { isTest } from '../webhooks/events/record.ts';
+import { changes } from '../webhooks/types/changes.ts';
 import * as examples from './examples.ts';
 
 interface CatalogueEntry<Data extends TObject = TObject> {
   /** The schema of `data`: what the REST GET of the record shows, without its long lists. */
   readonly data: Data;
   readonly example: Static<Data>;
+  /** The changes of the example, of a type that reports an update. */
+  readonly changes?: Changes;
   /** When the event of the example happened. */
   readonly at: string;
 }
@@ -24,10 +28,15 @@ const webhookTest = strict({
 });
 
 /** Type-checks an example against its schema. */
-const entry = <Data extends TObject>(made: CatalogueEntry<Data>): CatalogueEntry => made;
+const entry = <Data extends TObject, Entry extends CatalogueEntry<Data>>(
+  made: Entry & { readonly data: Data },
+): Entry => made;
 
 /** Every type of event that Payhook publishes. The docs and the check of subscriptions use this table. */
-export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
+export const CATALOGUE: Readonly<
+  Record<UpdateType, CatalogueEntry & { readonly changes: Changes }> &
+    Record<Exclude<EventType, UpdateType>, CatalogueEntry & { readonly changes?: never }>
+> = {
   'payout.created': entry({
     data: payoutSummary,
     example: examples.payoutCreated,
@@ -36,21 +45,25 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'payout.updated': entry({
     data: payoutSummary,
     example: examples.payoutUpdated,
+    changes: examples.CHANGES['payout.updated'],
     at: examples.payoutUpdated.updated_at,
   }),
   'payout.approved': entry({
     data: payoutSummary,
     example: examples.payoutApproved,
+    changes: examples.CHANGES['payout.approved'],
     at: examples.payoutApproved.updated_at,
   }),
   'payout.rejected': entry({
     data: payoutSummary,
     example: examples.payoutRejected,
+    changes: examples.CHANGES['payout.rejected'],
     at: examples.payoutRejected.updated_at,
   }),
   'payout.paid': entry({
     data: payoutSummary,
     example: examples.payoutPaid,
+    changes: examples.CHANGES['payout.paid'],
     at: examples.payoutPaid.updated_at,
   }),
   'payout.deleted': entry({
@@ -66,11 +79,13 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'commission.updated': entry({
     data: commission,
     example: examples.commissionUpdated,
+    changes: examples.CHANGES['commission.updated'],
     at: examples.commissionUpdated.updated_at,
   }),
   'commission.voided': entry({
     data: commission,
     example: examples.commissionVoided,
+    changes: examples.CHANGES['commission.voided'],
     at: examples.commissionVoided.updated_at,
   }),
   'commission.clawed_back': entry({
@@ -91,6 +106,7 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'affiliate.updated': entry({
     data: affiliate,
     example: examples.affiliateUpdated,
+    changes: examples.CHANGES['affiliate.updated'],
     at: examples.affiliateUpdated.updated_at,
   }),
   'affiliate.deleted': entry({
@@ -101,11 +117,13 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'import.undone': entry({
     data: importRecord,
     example: examples.importUndone,
+    changes: examples.CHANGES['import.undone'],
     at: examples.UNDONE_AT,
   }),
   'webhook_endpoint.disabled': entry({
     data: webhookEndpoint,
     example: examples.endpointDisabled,
+    changes: examples.CHANGES['webhook_endpoint.disabled'],
     at: examples.endpointDisabled.updated_at,
   }),
   'webhook_endpoint.test': entry({
@@ -125,13 +143,14 @@ export function eventSchema(type: EventType): TSchema {
     account_id: Type.String({ pattern: '^acc_[0-9a-f]{32}$' }),
     api_version: Type.Literal('2.0.0'),
     is_test: Type.Optional(isTest),
+    ...(isUpdate(type) ? { changes } : {}),
     data: CATALOGUE[type].data,
   });
 }
 
 /** The example of a type as it would be sent. Its id encodes its time, as real ones do. */
 export function exampleEvent(type: EventType) {
-  const { at, example } = CATALOGUE[type];
+  const { at, example, changes: made } = CATALOGUE[type];
   return {
     id: `evt_${Date.parse(at).toString(16).padStart(12, '0')}74d2a9c6e1b05f38d7ac`,
     object: 'event' as const,
@@ -140,6 +159,7 @@ export function exampleEvent(type: EventType) {
     account_id: examples.ACCOUNT,
     api_version: '2.0.0' as const,
     ...(type === 'webhook_endpoint.test' ? { is_test: true as const } : {}),
+    ...(made ? { changes: made } : {}),
     data: example,
   };
 }

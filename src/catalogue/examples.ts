@@ -3,6 +3,8 @@ import type { affiliate } from '../money/affiliates/record.ts';
 import type { commission } from '../money/commissions/record.ts';
 import type { importRecord } from '../money/imports/record.ts';
 import type { payoutSummary } from '../money/ledger/payout-record.ts';
+import type { Changes } from '../outbox/changes.ts';
+import type { UpdateType } from '../outbox/event-types.ts';
 import type { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 
 // One story: Ada Lovelace promotes a shop, sells a plan in August, is paid in September, and a sale is returned. The ids
@@ -302,3 +304,38 @@ export const endpointTest = {
   message: 'This is a test event from Payhook.',
 };
 export const TESTED_AT = '2026-01-05T10:12:26.019Z';
+
+const { amount, totals, revision } = payoutCreated;
+const decided = { added: {}, updated: { approval: payoutUpdated.approval }, removed: {} };
+/** How the records of updates differ from what they were before. */
+export const CHANGES: Readonly<Record<UpdateType, Changes>> = {
+  'payout.updated': { added: {}, updated: { amount, totals, revision }, removed: {} },
+  'payout.approved': decided,
+  'payout.rejected': decided,
+  'payout.paid': {
+    added: { paid_at: payoutPaid.paid_at, paid_by: payoutPaid.paid_by },
+    updated: { status: 'unpaid', totals: payoutApproved.totals, revision: payoutApproved.revision },
+    removed: {},
+  },
+  'commission.updated': { added: {}, updated: { amount: 10000, refunded_amount: 0 }, removed: {} },
+  'commission.voided': {
+    added: { voided_at: commissionVoided.voided_at, void_reason: commissionVoided.void_reason },
+    updated: { status: 'pending' },
+    removed: {},
+  },
+  'affiliate.updated': {
+    added: { paypal_email: affiliateUpdated.paypal_email, payout_method: affiliateUpdated.payout_method },
+    updated: {},
+    removed: {},
+  },
+  'import.undone': {
+    added: { undone_by: importUndone.undone_by, undone_at: importUndone.undone_at },
+    updated: { status: 'completed' },
+    removed: {},
+  },
+  'webhook_endpoint.disabled': {
+    added: { disabled_reason: endpointDisabled.disabled_reason, disabled_at: endpointDisabled.disabled_at },
+    updated: { status: 'enabled' },
+    removed: {},
+  },
+};

@@ -441,6 +441,8 @@ export interface AffiliateUpdatedEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: Affiliate;
 }
@@ -1139,6 +1141,19 @@ export interface ChangedWebhookEndpoint {
   readonly secret?: string | null | undefined;
 }
 
+/**
+ * how the fields of `data` changed, without `updated_at`; null: the value is left out, because it was erased
+ * or is large
+ */
+export interface Changes {
+  /** new values of fields that were null or missing */
+  readonly added: Readonly<Record<string, unknown>>;
+  /** previous values of fields that have another value now */
+  readonly updated: Readonly<Record<string, unknown>>;
+  /** previous values of fields that are null or missing now */
+  readonly removed: Readonly<Record<string, unknown>>;
+}
+
 export type ClientAuthentication = 'basic' | 'body';
 
 /** sent to a receiver that requests one (mTLS); null = none */
@@ -1530,6 +1545,8 @@ export interface CommissionUpdatedEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: Commission;
 }
@@ -1549,6 +1566,8 @@ export interface CommissionVoidedEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: Commission;
 }
@@ -2149,6 +2168,8 @@ export interface Event {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes?: Changes | undefined;
   /** The records of this page, in the requested order. */
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -2488,6 +2509,8 @@ export interface ImportUndoneEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: Import;
 }
@@ -3632,6 +3655,8 @@ export interface PayoutApprovedEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
@@ -3931,6 +3956,8 @@ export interface PayoutPaidEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
@@ -4043,6 +4070,8 @@ export interface PayoutRejectedEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
@@ -4384,6 +4413,8 @@ export interface PayoutUpdatedEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
@@ -5385,6 +5416,8 @@ export interface TestWebhookEndpointBody {
   readonly type?: string | undefined;
   /** passed on unchanged; default: that of webhook_endpoint.test */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes?: Changes | undefined;
 }
 
 export interface TestWebhookEndpointFilterBody {
@@ -5675,6 +5708,8 @@ export interface WebhookEndpointDisabledEvent {
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** How the fields of `data` changed. */
+  readonly changes: Changes;
   /** The records of this page, in the requested order. */
   readonly data: WebhookEndpoint;
 }

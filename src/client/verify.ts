@@ -12,8 +12,8 @@ export interface EventOf<Type extends string, Data extends object> extends Omit<
 /** A body that an endpoint can get. */
 type WebhookBody = EventOf<string, object> | ThinEvent | CloudEvent;
 
-/** The body at an endpoint with `payload: thin`: the event without its data. */
-export interface ThinEvent extends Omit<Event, 'data'> {
+/** The body at an endpoint with `payload: thin`: the event without its data and changes. */
+export interface ThinEvent extends Omit<Event, 'changes' | 'data'> {
   /** The object of the event; missing if its data has no usable `id`. */
   readonly related_object?: { readonly id: string | number; readonly object?: string | number };
   /** The API path of the whole event. */
@@ -35,6 +35,8 @@ export interface CloudEvent {
   readonly apiversion: Event['api_version'];
   /** A test event: nothing happened. */
   readonly istest?: true;
+  /** The `changes` of the event as JSON text, because attributes of CloudEvents are no objects. */
+  readonly changes?: string;
   readonly data: Event['data'];
 }
 

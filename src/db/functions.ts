@@ -141,12 +141,21 @@ create or replace function naming(value json) returns text language sql immutabl
   select case when json_typeof(value) in ('string', 'number')
     then substring(value #>> '{}' from '^[^\\u0001-\\u001F\\u007F-\\u009F]{1,255}$') end $$;
 
+-- The changes of an event (outbox/changes) with null in place of each value.
+create or replace function erased_changes(changes jsonb) returns jsonb language sql immutable as $$
+  select jsonb_object_agg(kind.key, (
+    select coalesce(jsonb_object_agg(field.key, null::jsonb), '{}') from jsonb_each(kind.value) field))
+  from jsonb_each(changes) kind $$;
+
 -- A payload in the form that an endpoint asks for (webhooks/forms). Its data goes through as it was stored, every digit of it.
+-- The attributes of a CloudEvent are no objects, so it has the changes as a text.
 create or replace function payload_as(form text, payload text) returns text language plpgsql immutable strict as $$
   declare
     -- nothing in front of the data can contain this
     place int := strpos(payload, ',"data":');
-    envelope text := left(payload, place - 1);
+    head_and_changes text := left(payload, place - 1);
+    envelope text := split_part(head_and_changes, ',"changes":', 1);
+    changes text := nullif(substr(head_and_changes, length(envelope) + 12), '');
     data text := substr(payload, place + 8, length(payload) - place - 8);
     head json := envelope || '}';
     id json;
@@ -168,7 +177,7 @@ create or replace function payload_as(form text, payload text) returns text lang
         ',"source":"urn:uuid:', substr(head ->> 'account_id', 5)::uuid,
         '","type":', head -> 'type', ',"subject":' || to_json(naming(id)), ',"time":', head -> 'timestamp',
         ',"datacontenttype":"application/json","accountid":', head -> 'account_id',
-        ',"apiversion":', head -> 'api_version', ',"istest":' || (head ->> 'is_test'), ',"data":', data, '}')
+        ',"apiversion":', head -> 'api_version', ',"istest":' || (head ->> 'is_test'), ',"changes":' || to_json(changes), ',"data":', data, '}')
     end;
   end $$;
 

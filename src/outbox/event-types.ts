@@ -26,3 +26,24 @@ export const EVENT_TYPES = {
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;
+
+/**
+ * The types that report a change of a record that was there before and still is. Their events have `changes`
+ * (docs/decisions/0116); the compiler requires the record from before of everyone who publishes them.
+ */
+const UPDATES = [
+  'payout.updated',
+  'payout.approved',
+  'payout.rejected',
+  'payout.paid',
+  'commission.updated',
+  'commission.voided',
+  'affiliate.updated',
+  'import.undone',
+  'webhook_endpoint.disabled',
+] as const satisfies readonly EventType[];
+
+export type UpdateType = (typeof UPDATES)[number];
+
+/** Whether events of a type have `changes`. */
+export const isUpdate = (type: string): type is UpdateType => (UPDATES as readonly string[]).includes(type);

@@ -17,7 +17,7 @@ import { isCovered } from './subscriptions.ts';
 /** SQL: the event is a test, which is for one endpoint only, or reports that this endpoint was disabled. */
 // nothing before the data can contain what ends the envelope
 export const IS_NOT_ADDRESSED = `(
-  v.type = 'webhook_endpoint.test' or split_part(v.payload, ',"data":', 1) like '%,"is_test":true'
+  v.type = 'webhook_endpoint.test' or split_part(split_part(v.payload, ',"data":', 1), ',"changes":', 1) like '%,"is_test":true'
   or (v.type = 'webhook_endpoint.disabled' and public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'))`;
 
 /** The setting in which retention says how far back every event has all its rows. */

@@ -4,12 +4,14 @@ import { rows, type Tx } from '../db/database.ts';
 import { LOCKS, limitsLockWaits, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
-import type { Json, SomeJson } from '../kernel/json.ts';
+import type { Json } from '../kernel/json.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 import { inSpan, tracerOf } from '../metrics/traces.ts';
+import { type Changes, changesBetween, changesMember } from './changes.ts';
 import { noteChanges } from './counts.ts';
-import type { EventType } from './event-types.ts';
+import type { Event, Update } from './event.ts';
+import { type EventType, isUpdate } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
 import { leasing, noLeases } from './lease.ts';
 import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
@@ -18,18 +20,6 @@ import { newEventId } from './running.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
 
-/** Restricts who gets an event, in addition to the subscriptions: only one endpoint (UUID), or all except one. */
-export type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
-
-export interface Event {
-  /** UUID of the account. */
-  readonly account: AccountId;
-  readonly type: EventType;
-  /** The record that the event is about, as the REST GET shows it, without its long lists. */
-  readonly data: SomeJson;
-  readonly audience?: Audience;
-}
-
 /** The maximum size of a payload in bytes. */
 export const MAX_PAYLOAD_BYTES = 262_144;
 
@@ -37,30 +27,44 @@ export const MAX_PAYLOAD_BYTES = 262_144;
  * Stores an event with a delivery for each subscribed endpoint, in the transaction of the change it reports. The payload
  * is fixed here: the same bytes are signed and sent. Returns the UUID of the event.
  */
-export async function publish(tx: Tx, { account, type, data, audience }: Event): Promise<EventId> {
+export async function publish<Record>(tx: Tx, event: Event<Record>): Promise<EventId> {
+  const { account, type, data, audience } = event;
   const only = audience && 'only' in audience ? audience.only : null;
   const except = audience && 'except' in audience ? audience.except : null;
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            ${data}::text as data, false as is_test, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
   const [stored] = await inSpan(tx, publishing(type, tx.trace), (trace) =>
-    store<{ id: EventId }>(tx, records, sql`id`, { name: 'publish', trace }),
+    store<{ id: EventId }>(tx, records, sql`id`, {
+      name: 'publish',
+      trace,
+      ...('before' in event && changesIn(event)),
+    }),
   );
   measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
 }
 
-/** Stores one event for each row of `records`, a query of one text column `data`. */
+/** The changes as SQL, and the name of the statement that stores them. */
+function changesIn<Record>({ before, isErasure }: Update<Record>) {
+  const changes = changesBetween(sql`${before}::text`, sql`data`);
+  return isErasure
+    ? { changes: sql`erased_changes(${changes})`, name: 'publish_erasure' }
+    : { changes, name: 'publish_update' };
+}
+
+/** Stores one event for each row of `records`, a query of the text columns `data` and, of an update, `before`. */
 export async function publishEach(
   tx: Tx,
   { account, type, records }: { account: AccountId; type: EventType; records: Sql },
 ): Promise<void> {
+  const changes = isUpdate(type) ? changesBetween(sql`before`, sql`data`) : undefined;
   const all = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
-           data, false as is_test, null::uuid as only_endpoint, null::uuid as except_endpoint
+           each_record.*, false as is_test, null::uuid as only_endpoint, null::uuid as except_endpoint
     from (${records}) each_record`;
   const stored = await inSpan(tx, publishing(type, tx.trace), (trace) =>
-    store(tx, all, sql`1 as stored`, { trace }),
+    store(tx, all, sql`1 as stored`, { trace, changes }),
   );
   measurePublished(tx, stored.length);
 }
@@ -100,6 +104,7 @@ export interface SentEvent {
   account_id: string;
   api_version: '2.0.0';
   is_test?: true;
+  changes?: Changes;
   data: Record<string, unknown>;
 }
 
@@ -174,16 +179,27 @@ export interface TestEvent {
   readonly type: string;
   /** JSON text whose member `data` is published unchanged. */
   readonly body: string;
+  /** By default, an event of an update has empty ones. */
+  readonly changes: Changes | undefined;
 }
 
 /** Stores a test event, marked as such. Returns the UUID of the event. Throws `payload_too_large`. */
-export async function publishTest(tx: Tx, { account, endpoint, type, body }: TestEvent): Promise<EventId> {
+export async function publishTest(
+  tx: Tx,
+  { account, endpoint, type, body, changes: given }: TestEvent,
+): Promise<EventId> {
+  const changes = given ?? (isUpdate(type) ? { added: {}, updated: {}, removed: {} } : null);
+  const member = sql`${changes && JSON.stringify(changes)}::jsonb`;
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ''::text as patterns,
            (${body}::json -> 'data')::text as data, true as is_test, ${endpoint}::uuid as only_endpoint, null::uuid as except_endpoint`;
   const returned = sql`id, octet_length(payload) as bytes`;
   const [stored] = await inSpan(tx, publishing(type, tx.trace), (trace) =>
-    store<{ id: EventId; bytes: number }>(tx, records, returned, { name: 'publish_test', trace }),
+    store<{ id: EventId; bytes: number }>(tx, records, returned, {
+      name: 'publish_test',
+      trace,
+      changes: member,
+    }),
   );
   checkSize(stored?.bytes ?? 0);
   // a caller waits for the response
@@ -252,7 +268,7 @@ const FILTER_OF_E = {
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns,
  * data, is_test, only_endpoint and except_endpoint. `returned` names columns of these and `payload`. A disabled endpoint
  * also gets deliveries, which are held until it is enabled. Filters are evaluated here, on a payload that is parsed only
- * if the account has filters. With an order, `records` also has an `ordering_key`; with owners, an `owner`. With an offer,
+ * if the account has filters. With an order, `records` also has an `ordering_key`; with owners, an `owner`; `changes` reads them. With an offer,
  * there is a row for each leased delivery. Without `trace`, the events have their own traces in the columns `traceparent` and `tracestate` of
  * `records`.
  */
@@ -266,7 +282,15 @@ async function store<Row>(
     order = NO_ORDER,
     to = OUR_OWN,
     trace,
-  }: { name?: string; offer?: Offer; order?: Ordering; to?: Addressing; trace?: TraceContext | null } = {},
+    changes,
+  }: {
+    name?: string;
+    offer?: Offer;
+    order?: Ordering;
+    to?: Addressing;
+    trace?: TraceContext | null;
+    changes?: Sql | undefined;
+  } = {},
 ): Promise<Row[]> {
   const lease = offer ? leasing(offer, order) : noLeases(order);
   const traced =
@@ -283,7 +307,7 @@ async function store<Row>(
                  then filterable(payload) end as json
           from (select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
-                           '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, '"data":', data, '}') as payload
+                           '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, ${changes ? changesMember(changes) : empty}'"data":', data, '}') as payload
           from (select r.*, coalesce(r.given_id, ${newEventId(tx)}) as id, ${to.isRefused} as is_refused from (${records}) r
                 -- events do not reference their account, which may have been deleted since the request was
                 -- authenticated

@@ -9,6 +9,7 @@ import {
   completePayout,
   dump,
   EVENTS,
+  eventsOf,
   type Json,
   makeAffiliate,
   makeCommission,
@@ -162,7 +163,26 @@ test('the traces of a person disappear from every table and response; amounts an
       completed_at: null,
     },
   ]);
+  const changes = async () =>
+    (await eventsOf(world, api, 'affiliate.updated'))
+      .filter(({ payload }) => payload.data.id === id)
+      .map(({ payload }) => payload.changes);
+  // before anything of the log is rewritten, because it is sent
+  const nulls = (...fields: string[]) => Object.fromEntries(fields.map((field) => [field, null]));
+  expect((await changes()).at(-1)).toEqual({
+    added: {},
+    updated: nulls('email', 'is_notified', 'is_ready_for_payout', 'metadata', 'status'),
+    removed: nulls('external_id', 'name_first', 'name_last', 'paypal_email', 'payout_method', 'slug'),
+  });
+  const named = (await changes()).map((each) => Object.keys(each).flatMap((kind) => Object.keys(each[kind])));
   await keepHouse(world);
+  // which fields changed is still known
+  expect(
+    (await changes()).map((each) => Object.keys(each).flatMap((kind) => Object.keys(each[kind]))),
+  ).toEqual(named);
+  for (const each of await changes())
+    for (const values of Object.values<object>(each))
+      expect(Object.values(values).every((value) => value === null)).toBe(true);
   const after = await dump(world);
   expect(after.filter((row) => row.includes(ours) && tracesIn(row).length > 0)).toEqual([]);
   expect(theirs(after)).toEqual(theirs(before));

@@ -67,6 +67,19 @@ describe.each(TYPES)('the example of %s', (type) => {
     );
   });
 
+  test('has changes that its record could have', () => {
+    if (event.changes === undefined) return;
+    const data: Json = event.data;
+    const { added, updated, removed } = event.changes;
+    for (const [field, value] of Object.entries(added)) expect([field, data[field]]).toEqual([field, value]);
+    for (const [field, value] of Object.entries({ ...updated, ...removed }))
+      expect([field, data[field]]).not.toEqual([field, value]);
+    for (const field of Object.keys(removed)) expect([field, data[field]]).toEqual([field, null]);
+    expect(Object.keys(data)).toEqual(
+      expect.arrayContaining([...Object.keys(added), ...Object.keys(updated), ...Object.keys(removed)]),
+    );
+  });
+
   test('has ids that contain the time of creation, as real ones do', () => {
     const { id, created_at: createdAt } = event.data as { id?: unknown; created_at?: string };
     const made = typeof id === 'string' ? [[id, createdAt] as const] : [];

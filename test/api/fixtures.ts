@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { isUpdate } from '../../src/outbox/event-types.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { inlinePaths } from '../support/description.ts';
 import { NOTE_MADE } from '../support/seed.ts';
@@ -170,6 +171,9 @@ export async function eventsOf(world: World, api: Api, type?: string): Promise<S
       timestamp: expect.stringMatching(TIMESTAMP),
       account_id: account,
       api_version: '2.0.0',
+      ...(isUpdate(event.type) && {
+        changes: { added: expect.any(Object), updated: expect.any(Object), removed: expect.any(Object) },
+      }),
       data: expect.any(Object),
     });
     return { type: event.type, payload: parsed };

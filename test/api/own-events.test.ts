@@ -213,6 +213,37 @@ const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
   },
 };
 
+const difference = (updated: object, added: object = {}, removed: object = {}) => ({
+  added,
+  updated,
+  removed,
+});
+const text = expect.any(String);
+const approval = { status: 'waiting', decided_by: null, decided_at: null, note: null };
+/** The changes of each type that reports an update, in the order in which they happen. */
+const CHANGES: Readonly<Record<string, readonly object[]>> = {
+  'affiliate.updated': [difference({}, { name_last: 'Okafor' })],
+  'import.undone': [difference({ status: 'completed' }, { undone_at: text, undone_by: text })],
+  'commission.updated': [
+    difference({ amount: 1000, refunded_amount: 0 }),
+    difference({ status: 'unpaid' }, {}, { available_at: text }),
+    difference({ status: 'pending' }, { available_at: text }),
+  ],
+  'commission.voided': [difference({ status: 'unpaid' }, { voided_at: text, void_reason: 'her own order' })],
+  'payout.updated': [difference({ amount: expect.any(Number), totals: [expect.any(Object)], revision: 1 })],
+  'payout.approved': [difference({ approval })],
+  'payout.rejected': [difference({ approval })],
+  'payout.paid': [
+    difference(
+      { status: 'unpaid', totals: [expect.objectContaining({ paid_amount: 0 })], revision: 1 },
+      { paid_at: text, paid_by: text },
+    ),
+  ],
+  'webhook_endpoint.disabled': [
+    difference({ status: 'enabled' }, { disabled_at: text, disabled_reason: 'manual' }),
+  ],
+};
+
 describe('each type of event that we publish', () => {
   test.each(Object.keys(HAPPENINGS))(
     '%s reaches its subscribers, with the record as GET shows it',
@@ -235,6 +266,9 @@ describe('each type of event that we publish', () => {
         expect(payloads.map(({ data }) => data)).toEqual(expected);
         for (const [index, payload] of payloads.entries())
           expect(payload).toMatchObject({ id: rows[index]?.id, type, object: 'event' });
+        expect(payloads.map(({ changes }) => changes)).toEqual(
+          CHANGES[type] ?? expected.map(() => undefined),
+        );
       }
       // each that waits in the log waits in the queue
       const exactly = await world.query('select 1 from queue where endpoint_id = $1', [exact.slice(3)]);
@@ -247,6 +281,15 @@ describe('each type of event that we publish', () => {
   test('is tested here: the catalogue has no more, except the endpoint test', () => {
     expect([...Object.keys(HAPPENINGS), 'webhook_endpoint.test'].toSorted()).toEqual(
       Object.keys(CATALOGUE).toSorted(),
+    );
+  });
+
+  test('has changes, unless its record is new or gone', () => {
+    const isNewOrGone = /\.(created|deleted|imported|clawed_back|test)$/;
+    expect(Object.keys(CHANGES).toSorted()).toEqual(
+      Object.keys(CATALOGUE)
+        .filter((type) => !isNewOrGone.test(type))
+        .toSorted(),
     );
   });
 

@@ -53,9 +53,12 @@ describe.concurrent('a recovery of what an endpoint never got', () => {
       await publish(api, { type: 'invoice.created', data: { number: 9 } });
       // the data of an event looks like a test
       const like = await publish(api, { data: { x: ',"is_test":true,"data":', number: 9, is_test: true } });
-      expect(
-        (await api.post(`${first.path}/test`, { type: 'order.created', data: { number: 9 } })).status,
-      ).toBe(201);
+      const changes = { added: {}, updated: { x: ',"data":' }, removed: {} };
+      for (const fields of [{}, { changes }])
+        expect(
+          (await api.post(`${first.path}/test`, { type: 'order.created', data: { number: 9 }, ...fields }))
+            .status,
+        ).toBe(201);
       const receiver = await stage.receiver();
       const filter = { 'data.number': { $gte: 0 } };
       const endpoint = await stage.endpoint(receiver, { owner: 'ada', filter });

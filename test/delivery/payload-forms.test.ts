@@ -98,6 +98,34 @@ test('the SDK of CloudEvents accepts a CloudEvent, and test events are marked as
     expect(tested).toMatchObject({ type: 'webhook_endpoint.test', istest: true });
   }));
 
+test('changes are in the whole event, a text of a CloudEvent, and not in a thin event, whatever they contain', () =>
+  onStage({ settings }, async (stage) => {
+    const receivers = await Promise.all(FORMS.map(() => stage.receiver()));
+    for (const [index, payload] of FORMS.entries()) {
+      await stage.endpoint(receivers[index]!, { payload, event_types: ['affiliate.updated'] });
+    }
+    const metadata = { data: ',"data":', changes: ',"changes":{', '","data":{"': '"is_test":true' };
+    const made = await stage.api.post('/v2/affiliates', { email: 'ada@example.com', metadata });
+    expect(made.status, made.text).toBe(201);
+    const { id } = made.body;
+    await stage.api.patch(`/v2/affiliates/${id}`, { metadata: { data: 'x' }, name_last: 'Okafor' });
+    const [full, thin, cloud] = await Promise.all(
+      receivers.map(async (receiver) => (await receiver.until(1))[0] as Received),
+    );
+    const { changes, data, ...envelope } = JSON.parse(full?.body ?? '');
+    expect(changes).toEqual({ added: { name_last: 'Okafor' }, updated: { metadata }, removed: {} });
+    expect(JSON.parse(thin?.body ?? '')).toEqual({
+      ...envelope,
+      related_object: { id, object: 'affiliate' },
+      url: `/v2/events/${envelope.id}`,
+    });
+    const event = readBySdk(cloud as Received);
+    expect(JSON.parse(String(event.changes))).toEqual(changes);
+    expect(event.data).toEqual(data);
+    const { body } = await stage.api.get(`/v2/events/${envelope.id}`);
+    expect(body.payload).toEqual({ ...envelope, changes, data });
+  }));
+
 // possible ids in the data, and the resulting name of the event
 const IDS: readonly (readonly [string, { thin: string; subject?: string }])[] = [
   ['{"id":7}', { thin: ',"related_object":{"id":7}', subject: '7' }],

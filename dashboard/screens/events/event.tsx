@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { NotSent, WebhookEventAt } from '../../../src/client/api.ts';
 import { useEventWithPayload } from '../../data/payload.ts';
+import { ChangedFields } from '../../parts/changed-fields.tsx';
 import { Code } from '../../parts/code.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -114,6 +115,10 @@ export function EventScreen() {
           />
         </>
       )}
+      <ChangedFields
+        payload={event.payload}
+        heading={<h2 className="event-part">{texts.changes.title}</h2>}
+      />
       <h2 className="event-part">{texts.payload}</h2>
       <Code label={texts.payload} copyLabel={texts.copyPayload} fileName={`${id}.json`}>
         {payload}

@@ -4,6 +4,7 @@ import { useMay, usePortal } from '../../data/me.ts';
 import { useEventWithPayload } from '../../data/payload.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
+import { ChangedFields } from '../../parts/changed-fields.tsx';
 import { Code } from '../../parts/code.tsx';
 import { copyText, Id } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -14,6 +15,7 @@ import { plain } from '../../parts/plain.ts';
 import { toast } from '../../parts/toast.tsx';
 import { DELIVERY_TONES } from '../../parts/tones.ts';
 import { Status, Time } from '../../parts/values.tsx';
+import { events } from '../../texts/events.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import { curlOfAttempt } from './curl.ts';
 
@@ -126,6 +128,7 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
           ))}
         </ol>
       </section>
+      <ChangedFields payload={event.payload} heading={<h3>{events.changes.title}</h3>} />
       <section>
         <h3>{bodyTitle}</h3>
         <Code label={bodyTitle} copyLabel={texts.copyPayload} fileName={`${id}.json`}>

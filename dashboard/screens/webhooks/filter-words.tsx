@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
+import { JsonValue } from '../../parts/json-value.tsx';
 import { plain } from '../../parts/plain.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import './webhooks.css';
@@ -6,16 +7,9 @@ import './webhooks.css';
 const texts = webhooks.filter;
 /** The longest filter that the API accepts. */
 const MOST_CHARACTERS = 4096;
-const SHOWN = 200;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** A value of a filter or a payload as JSON, truncated if long. */
-export function JsonValue({ children }: { children: unknown }) {
-  const text = plain(JSON.stringify(children));
-  return <code className="code-line">{text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}</code>;
-}
 
 /** One condition as a sentence: `data.amount is at least 100`. */
 export function Condition({ path, operator, value }: { path: string; operator: string; value: unknown }) {

@@ -26,14 +26,17 @@ export function SendTest({
   const catalogue = useRead('listEventTypes', { query: { per_page: 100 } }).data?.data ?? [];
   const sending = useWrite('testWebhookEndpoint');
   const isPlain = choice === TEST;
+  const exampleOf = (type: string) => catalogue.find((each) => each.type === type)?.example;
   const choose = (type: string) => {
     setChoice(type);
-    const example = catalogue.find((each) => each.type === type)?.example.data ?? {};
-    setText(JSON.stringify(example, null, 2));
+    setText(JSON.stringify(exampleOf(type)?.data ?? {}, null, 2));
   };
   const isGood = isPlain || ((choice !== OWN || own.trim() !== '') && problemOfObject(text) === null);
   const send = () => {
-    const body = isPlain ? {} : { type: choice === OWN ? own.trim() : choice, data: objectOf(text) };
+    const { changes } = exampleOf(choice) ?? {};
+    const body = isPlain
+      ? {}
+      : { type: choice === OWN ? own.trim() : choice, data: objectOf(text), ...(changes && { changes }) };
     sending.mutate({ path: [endpoint], body }, { onSuccess: onSent });
   };
   return (

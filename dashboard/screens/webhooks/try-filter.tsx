@@ -8,10 +8,11 @@ import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { dayAndTime } from '../../parts/format.ts';
 import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
+import { JsonValue } from '../../parts/json-value.tsx';
 import { pretty } from '../../parts/plain.ts';
 import { Status } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
-import { Condition, JsonValue } from './filter-words.tsx';
+import { Condition } from './filter-words.tsx';
 
 const texts = webhooks.filter;
 const OWN = '';

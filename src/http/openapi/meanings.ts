@@ -20,6 +20,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   account_id: 'The account that it belongs to.',
   api_version: 'The version of the API that the form of the event belongs to.',
   timestamp: 'When the change happened.',
+  changes: 'How the fields of `data` changed.',
   affiliate_id: 'The affiliate.',
   user_id: 'The user.',
   commission_id: 'The commission.',

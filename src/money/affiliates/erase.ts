@@ -15,7 +15,7 @@ import { lockBooks } from '../ledger/books.ts';
 import { AFFILIATE_FIELDS, placeholderOf } from './fields.ts';
 import type { Affiliate, AffiliateChange } from './record.ts';
 import { missingAffiliate } from './service.ts';
-import { readAffiliateRow, updateAffiliate } from './store.ts';
+import { lockAffiliateRow, updateAffiliate } from './store.ts';
 
 /** The erasure of the person behind an affiliate. */
 export const erasure = strict(
@@ -62,7 +62,7 @@ export async function eraseAffiliate(
   const id = numberIdOf(affiliateId);
   if (id === null) throw missingAffiliate();
   await lockBooks(tx, account);
-  const before = await readAffiliateRow(tx, account, id);
+  const before = await lockAffiliateRow(tx, account, id);
   if (before === null) throw missingAffiliate();
   await refuseInPayout(tx, account, id);
   const fields = erasedFields(id);
@@ -71,7 +71,7 @@ export async function eraseAffiliate(
   const json = changes && (await updateAffiliate(tx, account, id, changes));
   if (json !== null) {
     await forget(tx, account, id);
-    await publish(tx, { account, type: 'affiliate.updated', data: json });
+    await publish(tx, { account, type: 'affiliate.updated', data: json, before, isErasure: true });
   }
   return oneRecord(tx, record, sql`erasures e where e.account_id = ${account} and e.affiliate_id = ${id}`);
 }

@@ -18,8 +18,9 @@ import { lockBooks, reviseFor } from '../ledger/books.ts';
 import { collectRedirected, formerAddresses, notifyOfCollected } from '../ledger/destination-notices.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS, stagedWith } from './import-format.ts';
-import { record } from './record.ts';
+import { record, recordJson } from './record.ts';
 import { PAYOUT_FIELDS, refuseDuplicates } from './service.ts';
+import { lockAffiliates } from './store.ts';
 
 /**
  * Creates and updates affiliates from a CSV file, and their destinations and tax profiles, set-based, in the request's transaction. Throws
@@ -162,10 +163,11 @@ async function updateStaged(
   const destination = PAYOUT_FIELDS.filter(isSet);
   const afterwards = (column: string) => (isSet(column) ? writtenOf(column) : `a.${column}`);
   const former = formerAddresses('a', afterwards);
+  await lockAffiliates(tx, account, sql`select affiliate_id from staged`);
   await rows(
     tx,
     sql`create temporary table changed on commit drop as
-        select s.line, s.affiliate_id, now() as changed_at, (${join(
+        select s.line, s.affiliate_id, now() as changed_at, ${recordJson} as before, (${join(
           destination.map((column) => sql`a.${raw(column)} is distinct from ${raw(writtenOf(column))}`),
           ' or ',
         )}) as redirects, ${former} as former
@@ -190,9 +192,8 @@ async function updateStaged(
   await publishEach(tx, {
     account,
     type: 'affiliate.updated',
-    records: sql`select row_to_json(r)::text as data from (
-      select ${record} from affiliates a join changed on changed.affiliate_id = a.id
-      where a.account_id = ${account} order by a.id) r`,
+    records: sql`select ${recordJson} as data, changed.before
+      from affiliates a join changed on changed.affiliate_id = a.id where a.account_id = ${account} order by a.id`,
   });
   await rows(tx, sql`insert into touched select line, redirects from changed`);
   await rows(

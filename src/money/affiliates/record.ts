@@ -1,3 +1,4 @@
+import sql, { type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { changeSchema, newSchema, recordColumns, recordProperties } from '../../contract/fields.ts';
 import { columnsOf } from '../../contract/records.ts';
@@ -40,6 +41,9 @@ export type AffiliateWithBalance = Static<typeof affiliateWithBalance>;
 const columns = recordColumns(AFFILIATE_FIELDS, 'a');
 /** The columns of the record, over `affiliates a`. */
 export const record = columnsOf(affiliate, columns);
+
+/** The record of an affiliate `a`, as a column. */
+export const recordJson: Sql = sql`(select row_to_json(r)::text from (select ${record}) r)`;
 
 /** The same with the balance; needs the CTE `fresh` and `balanceJoin`. */
 export const recordWithBalance = columnsOf(affiliateWithBalance, {

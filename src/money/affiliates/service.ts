@@ -15,6 +15,7 @@ import {
   findDuplicate,
   idByExternalId,
   insertAffiliate,
+  lockAffiliateRow,
   notifyOfRedirect,
   readAffiliate,
   readAffiliateRow,
@@ -150,7 +151,7 @@ async function changeById(
 ): Promise<Json<Affiliate>> {
   const redirects = PAYOUT_FIELDS.some((field) => input[field] !== undefined);
   if (redirects) await lockBooks(tx, account);
-  const before = found(await readAffiliateRow(tx, account, id));
+  const before = found(await lockAffiliateRow(tx, account, id));
   const was = fromJson(before);
   const affiliate = normalised(AFFILIATE_FIELDS, input, was);
   if (affiliate.email || affiliate.external_id) {
@@ -159,8 +160,8 @@ async function changeById(
   }
   const changes = changesOf(affiliate, WRITABLE);
   const json = changes && (await refuseDuplicates(updateAffiliate(tx, account, id, changes)));
-  if (json === null) return found(await readAffiliateRow(tx, account, id));
-  await publish(tx, { account, type: 'affiliate.updated', data: json });
+  if (json === null) return before;
+  await publish(tx, { account, type: 'affiliate.updated', data: json, before });
   if (redirects && isRedirected(was, fromJson(json))) {
     await reviseCurrentPayout(tx, account, id);
     await notifyOfRedirect(tx, account, id, before);

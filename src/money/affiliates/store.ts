@@ -1,8 +1,8 @@
-import sql, { raw } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Changes } from '../../contract/changes.ts';
 import { defaults, namesOf } from '../../contract/fields.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import { maybeRow, type Reader, type Tx } from '../../db/database.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { balanceJoin, fresh } from '../ledger/balances.ts';
@@ -117,6 +117,24 @@ export async function notifyOfRedirect(
           from affiliates a cross join json_populate_record(null::affiliates, ${before}::json) b
           where a.account_id = ${account} and a.id = ${id}) c
         where former is not null`,
+  );
+}
+
+/** Locks affiliates, whose ids a query has, until the transaction ends. The caller has locked the books. */
+export async function lockAffiliates(tx: Tx, account: AccountId, ids: Sql): Promise<void> {
+  await rows(
+    tx,
+    sql`select count(*) from (
+          select from affiliates where account_id = ${account} and id in (${ids}) order by id for no key update) locked`,
+  );
+}
+
+/** The record without its balance, locked until the transaction ends, or null. */
+export function lockAffiliateRow(tx: Tx, account: AccountId, id: number): Promise<Json<Affiliate> | null> {
+  return maybeRecord(
+    tx,
+    record,
+    sql`affiliates a where a.account_id = ${account} and a.id = ${id} for no key update`,
   );
 }
 

@@ -6,8 +6,9 @@ import { reviseFor } from '../ledger/books.ts';
 import { formerAddresses } from '../ledger/destination-notices.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS } from './import-format.ts';
-import { record } from './record.ts';
+import { record, recordJson } from './record.ts';
 import { refuseDuplicates } from './service.ts';
+import { lockAffiliates } from './store.ts';
 
 /** An affiliate of an import that cannot be undone, and why. */
 export interface AffiliateInUse {
@@ -75,6 +76,13 @@ export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportI
     from import_affiliates i cross join lateral json_populate_record(null::affiliates, i.before) r
     where i.account_id = ${account} and i.import_id = ${id} and i.before is not null)`;
   const former = formerAddresses('a', restored);
+  const changed = sql`select affiliate_id from import_affiliates where account_id = ${account} and import_id = ${id}`;
+  await lockAffiliates(tx, account, changed);
+  await rows(
+    tx,
+    sql`create temporary table taken_back on commit drop as
+        select a.id, ${recordJson} as before from affiliates a where a.account_id = ${account} and a.id in (${changed})`,
+  );
   await rows(
     tx,
     sql`with ${before}
@@ -93,12 +101,11 @@ export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportI
           ${noteAffiliates(sql`select * from updated`)}`,
     ),
   );
-  const changed = sql`select affiliate_id from import_affiliates where account_id = ${account} and import_id = ${id}`;
   await publishEach(tx, {
     account,
     type: 'affiliate.updated',
-    records: sql`select row_to_json(r)::text as data from (
-      select ${record} from affiliates a where a.account_id = ${account} and a.id in (${changed}) order by a.id) r`,
+    records: sql`select ${recordJson} as data, b.before
+      from taken_back b join affiliates a on a.account_id = ${account} and a.id = b.id order by b.id`,
   });
   const redirected = sql`
     select affiliate_id from import_destinations where account_id = ${account} and import_id = ${id}`;

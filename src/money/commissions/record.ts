@@ -4,6 +4,7 @@ import { newSchema, recordColumns, recordProperties } from '../../contract/field
 import { columnsOf } from '../../contract/records.ts';
 import { amount, badLine, currencyCode, eitherOf, strict } from '../../contract/schemas.ts';
 import type { CommissionId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { ADJUSTMENT_FIELDS, COMMISSION_FIELDS } from './fields.ts';
 
 /** The commission record. */
@@ -96,4 +97,6 @@ export interface LockedCommission {
   readonly paid: boolean;
   /** The payout whose payment it owes again, because it was returned or only partly made. */
   readonly returns_payout_id: PayoutId | null;
+  /** The whole record when it was locked. */
+  readonly json: Json<Commission>;
 }

@@ -109,7 +109,7 @@ export async function voidCommission(
   await refuseBound(tx, account, commission);
   await voidLocked(tx, account, commission, reason);
   const json = await getCommission(tx, account, id);
-  await publish(tx, { account, type: 'commission.voided', data: json });
+  await publish(tx, { account, type: 'commission.voided', data: json, before: commission.json });
   return json;
 }
 
@@ -125,7 +125,7 @@ export async function holdCommission(tx: Tx, account: AccountId, id: string): Pr
   const group = groupOf(account, commission);
   if (group !== null) await noteHeld(tx, group, commission.amount);
   await settlePayoutOf(tx, account, commission);
-  return changed(tx, account, id);
+  return changed(tx, account, commission);
 }
 
 /** Ends the review: the original availability date applies again. Throws `resource_missing`, `commission_not_held`. */
@@ -133,11 +133,15 @@ export async function unholdCommission(tx: Tx, account: AccountId, id: string): 
   const commission = await lock(tx, account, id);
   if (!commission.held) throw fail('commission_not_held', 'the commission is not held for review');
   await markUnheld(tx, account, commission.id);
-  return changed(tx, account, id);
+  return changed(tx, account, commission);
 }
 
-async function changed(tx: Tx, account: AccountId, id: string): Promise<Json<Commission>> {
-  const json = await getCommission(tx, account, id);
-  await publish(tx, { account, type: 'commission.updated', data: json });
+async function changed(
+  tx: Tx,
+  account: AccountId,
+  { id, json: before }: LockedCommission,
+): Promise<Json<Commission>> {
+  const json = await getCommission(tx, account, idOf('com', id));
+  await publish(tx, { account, type: 'commission.updated', data: json, before });
   return json;
 }

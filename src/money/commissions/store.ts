@@ -168,8 +168,8 @@ export function lockCommission(
     tx,
     sql`select c.id, c.affiliate_id, c.program_id, c.type, c.currency, c.amount, c.original_amount, c.refunded_amount,
           c.sale_amount, c.voided_at is not null as voided, c.held_available_at is not null as held, c.payout_id, c.returns_payout_id,
-          coalesce(p.status = 'paid', false) as paid
-        from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+          coalesce(p.status = 'paid', false) as paid, (select row_to_json(r)::text from (select ${record}) r) as json
+        from commissions c ${payoutJoin}
         where c.account_id = ${account} and c.id = ${id} for update of c`,
   );
 }

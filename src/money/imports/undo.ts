@@ -46,11 +46,12 @@ export async function undoImport(
         'Change them with another import instead',
     );
   }
+  const before = await getImport(tx, account, publicId);
   if (found.kind === 'commissions') await undoCommissions(tx, account, id);
   else await undoAffiliates(tx, account, id);
   await markUndone(tx, account, id, actor);
   const json = await getImport(tx, account, publicId);
-  await publish(tx, { account, type: 'import.undone', data: json });
+  await publish(tx, { account, type: 'import.undone', data: json, before });
   return json;
 }
 

@@ -1,9 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
 import type { Change } from './approval-rules.ts';
-import { readSummary } from './payouts.ts';
+import type { PayoutSummary } from './payout-record.ts';
+import { readSummary, summaryJson } from './payouts.ts';
 import { personBehind } from './person-behind.ts';
 
 /**
@@ -29,22 +31,27 @@ export async function reviseCurrentPayout(tx: Tx, account: AccountId, affiliateI
 
 /** The same for the affiliates that a condition over the lines `l` of the unpaid payout selects. */
 export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise<void> {
-  const found = await maybeRow<{ id: PayoutId }>(
+  const found = await maybeRow<{ id: PayoutId; before: Json<PayoutSummary> }>(
     tx,
-    sql`select p.id from payouts p
+    sql`select p.id, ${summaryJson} as before from payouts p
         where p.account_id = ${account} and p.status = 'unpaid' and exists (
           select from payout_lines l
           where l.account_id = p.account_id and l.payout_id = p.id and ${lines})`,
   );
-  if (found) await revise(tx, account, found.id, 'redirected');
+  if (found) await revise(tx, account, found.id, { change: 'redirected', before: found.before });
 }
 
 /**
  * Raises the revision of the unpaid payout, records who caused it and how (`approval-rules.ts`), and publishes the
  * change. Nothing else raises a revision, so nobody can approve a payout after changing it. The caller has locked the
- * books.
+ * books; `before` is the record until the change.
  */
-export async function revise(tx: Tx, account: AccountId, payout: PayoutId, change: Change): Promise<void> {
+export async function revise(
+  tx: Tx,
+  account: AccountId,
+  payout: PayoutId,
+  { change, before }: { readonly change: Change; readonly before: Json<PayoutSummary> },
+): Promise<void> {
   const { by } = tx;
   const user = by === null ? null : await personBehind(tx, account, by);
   await rows(
@@ -56,5 +63,6 @@ export async function revise(tx: Tx, account: AccountId, payout: PayoutId, chang
         select account_id, id, revision, ${change}, ${by?.kind ?? null}::text, ${by?.id ?? null}::text, ${user}::uuid
         from revised where ${by !== null}`,
   );
-  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
+  const data = await readSummary(tx, account, payout);
+  await publish(tx, { account, type: 'payout.updated', data, before });
 }

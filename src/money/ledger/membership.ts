@@ -1,11 +1,13 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
 import { releaseCommissions } from './balances.ts';
 import { revise } from './books.ts';
+import type { PayoutSummary } from './payout-record.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
-import { readSummary } from './payouts.ts';
+import { readSummary, summaryJson } from './payouts.ts';
 
 /** The commissions of one affiliate in one currency: the unit that payout rules apply to. */
 export interface Group {
@@ -21,12 +23,18 @@ export interface Group {
  */
 export async function settleGroup(tx: Tx, group: Group): Promise<void> {
   const { account, payout } = group;
-  const { amount, count, before } = await oneRow<{ amount: bigint; count: bigint; before: bigint }>(
+  const { amount, count, owed, before } = await oneRow<{
+    amount: bigint;
+    count: bigint;
+    owed: bigint;
+    before: Json<PayoutSummary>;
+  }>(
     tx,
     sql`select coalesce(sum(amount), 0)::int8 as amount, count(*) as count, coalesce((
           select t.amount from payout_line_totals t
           where t.account_id = ${account} and t.payout_id = ${payout} and t.affiliate_id = ${group.affiliate}
-            and t.currency = ${group.currency}), 0)::int8 as before
+            and t.currency = ${group.currency}), 0)::int8 as owed,
+          (select ${summaryJson} from payouts p where p.account_id = ${account} and p.id = ${payout}) as before
         from commissions
         where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${group.affiliate}
           and currency = ${group.currency}`,
@@ -40,7 +48,7 @@ export async function settleGroup(tx: Tx, group: Group): Promise<void> {
     await publish(tx, { account, type: 'payout.deleted', data });
     return;
   }
-  await revise(tx, account, payout, amount > before ? 'increased' : 'reduced');
+  await revise(tx, account, payout, { change: amount > owed ? 'increased' : 'reduced', before });
 }
 
 async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {

@@ -20,6 +20,9 @@ export function whichPayout(id: string): WhichPayout | null {
   return uuid === null ? null : { condition: sql`p.id = ${uuid}`, name: 'by_id' };
 }
 
+/** The record of a payout `p` as lists and events show it, as a column. */
+export const summaryJson: Sql = sql`(select row_to_json(r)::text from (select ${summary}) r)`;
+
 /** The record as lists and events show it. */
 export function readSummary(db: Reader, account: AccountId, id: PayoutId): Promise<Json<PayoutSummary>> {
   return oneRecord(db, summary, sql`payouts p where p.account_id = ${account} and p.id = ${id}`);

@@ -48,7 +48,7 @@ export async function decidePayout(
     // the first of two approvals publishes nothing: the payout still waits
     if (status === decision) {
       const data = await readSummary(tx, account, payout.id);
-      await publish(tx, { account, type: `payout.${decision}`, data });
+      await publish(tx, { account, type: `payout.${decision}`, data, before: payout.json });
     }
   }
   return getPayout(tx, account, id);

@@ -57,7 +57,8 @@ export async function completePayout(
   await settleLines(tx, account, payout.id, entries);
   await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });
   await refreshTotals(tx, account, payout.id);
-  await publish(tx, { account, type: 'payout.paid', data: await readSummary(tx, account, payout.id) });
+  const data = await readSummary(tx, account, payout.id);
+  await publish(tx, { account, type: 'payout.paid', data, before: payout.json });
   await notifyOfPayments(tx, account, payout.id);
   const carried = await carriedImport(tx, account, payout.id);
   if (carried !== null) await publish(tx, { account, type: 'commissions.imported', data: carried });

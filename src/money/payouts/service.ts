@@ -262,9 +262,8 @@ export async function removePayout(
   if (payout.status === 'paid')
     throw fail('payout_is_paid', 'the payout is paid, and a paid payout never changes');
   checkRevision(payout, accepted);
-  const data = await readSummary(tx, account, payout.id);
   await deletePayout(tx, account, payout.id);
-  await publish(tx, { account, type: 'payout.deleted', data });
+  await publish(tx, { account, type: 'payout.deleted', data: payout.json });
 }
 
 /** The commissions of a payout as CSV, from the snapshot that `db` reads. Throws as `getPayout`. */

@@ -9,6 +9,7 @@ import { noteClaimed, notePaid } from '../ledger/balances.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
 import { type PayoutSummary, undecidedTotals } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
+import { summaryJson } from '../ledger/payouts.ts';
 import { noteSeries } from '../ledger/series.ts';
 import { sharedDestinations } from '../ledger/shared-destinations.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
@@ -175,14 +176,17 @@ export interface LockedPayout {
   readonly created_at: Timestamp;
   /** By the database's clock. */
   readonly now: Timestamp;
+  /** The record as events show it. */
+  readonly json: Json<PayoutSummary>;
 }
 
 /** The payout's row, locked until the transaction ends. The caller has locked the books. */
 export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<LockedPayout | null> {
   return maybeRow(
     tx,
-    sql`select number, status, revision, totals, iso(id_time(id)) as created_at, iso(clock_time()) as now
-        from payouts where account_id = ${account} and id = ${id} for update`,
+    sql`select p.number, p.status, p.revision, p.totals, iso(id_time(p.id)) as created_at, iso(clock_time()) as now,
+               ${summaryJson} as json
+        from payouts p where p.account_id = ${account} and p.id = ${id} for update of p`,
   );
 }
 

@@ -1,8 +1,9 @@
 import type { Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import { type AccountId, type CommissionId, idOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
+import type { LockedCommission } from '../commissions/record.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
 import { lockBooks } from '../ledger/books.ts';
@@ -48,18 +49,20 @@ async function undo(
   account: AccountId,
   { commission_id, clawback_id, amount }: StoredItem,
 ): Promise<void> {
-  const publishAbout = async (type: 'commission.updated' | 'commission.voided', uuid: CommissionId) =>
-    publish(tx, { account, type, data: await getCommission(tx, account, idOf('com', uuid)) });
+  const publishAbout = async (
+    type: 'commission.updated' | 'commission.voided',
+    { id, json: before }: LockedCommission,
+  ) => publish(tx, { account, type, data: await getCommission(tx, account, idOf('com', id)), before });
   if (clawback_id !== null) {
     const clawback = await lockForChange(tx, account, clawback_id);
     await noteRefunded(tx, account, commission_id, -amount);
     await voidLocked(tx, account, clawback, 'the refund was reversed');
-    await publishAbout('commission.voided', clawback_id);
+    await publishAbout('commission.voided', clawback);
     return;
   }
   const commission = await lockForChange(tx, account, commission_id);
   await giveBack(tx, account, commission_id, amount);
   await refuseBeyondLimit(tx, account, commission, 'credits');
   await settlePayoutOf(tx, account, commission);
-  await publishAbout('commission.updated', commission_id);
+  await publishAbout('commission.updated', commission);
 }

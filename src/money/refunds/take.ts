@@ -46,15 +46,26 @@ async function reduce(
   reason: string | null,
 ): Promise<void> {
   const id = idOf('com', commission.id);
+  const before = commission.json;
   if (amount === commission.amount) {
     await noteRefunded(tx, account, commission.id, amount);
     await voidLocked(tx, account, commission, reason ?? 'refunded');
-    await publish(tx, { account, type: 'commission.voided', data: await getCommission(tx, account, id) });
+    await publish(tx, {
+      account,
+      type: 'commission.voided',
+      data: await getCommission(tx, account, id),
+      before,
+    });
     return;
   }
   await reduceCommission(tx, account, commission.id, amount);
   await settlePayoutOf(tx, account, commission);
-  await publish(tx, { account, type: 'commission.updated', data: await getCommission(tx, account, id) });
+  await publish(tx, {
+    account,
+    type: 'commission.updated',
+    data: await getCommission(tx, account, id),
+    before,
+  });
 }
 
 async function clawBack(

@@ -1,14 +1,14 @@
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import { type AccountId, idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, numberIdOf, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, voidLocked } from '../commissions/state.ts';
 import { correctInvoices } from '../invoices/issue.ts';
-import type { PayoutLine } from '../ledger/payout-record.ts';
+import type { PayoutLine, PayoutSummary } from '../ledger/payout-record.ts';
 import { readSummary } from '../ledger/payouts.ts';
 import { lockPayoutToChange, payoutHead } from '../payouts/service.ts';
 import type { NewReturn, PayoutReturn } from './record.ts';
@@ -45,7 +45,7 @@ export async function returnMoney(
   if (currency === null && input.currency !== undefined) {
     throw fail('invalid_body', `currency must be an ISO 4217 currency code, not ${input.currency}`);
   }
-  const { id: payout, number, now } = await lockPayoutToChange(tx, account, payoutId);
+  const { id: payout, number, now, json: before } = await lockPayoutToChange(tx, account, payoutId);
   const affiliate = numberIdOf(affiliateId);
   if (affiliate === null) throw noLine();
   const of = { account, payout, affiliate };
@@ -64,9 +64,19 @@ export async function returnMoney(
     await publish(tx, { account, type: 'commission.created', data });
   }
   await correctInvoices(tx, account, payout, affiliate);
-  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
+  await publishReturn(tx, account, payout, before);
   await notifyOfReturn(tx, of, { payout: Number(number), at: now, amounts: amountsOf(parts), reason });
   return readLine(tx, of);
+}
+
+async function publishReturn(
+  tx: Tx,
+  account: AccountId,
+  payout: PayoutId,
+  before: Json<PayoutSummary>,
+): Promise<void> {
+  const data = await readSummary(tx, account, payout);
+  await publish(tx, { account, type: 'payout.updated', data, before });
 }
 
 const amountsOf = (parts: readonly { currency: string; amount: bigint }[]) =>
@@ -138,7 +148,7 @@ export async function undoReturn(
   affiliateId: string,
   returnId: string,
 ): Promise<void> {
-  const { id: payout } = await lockPayoutToChange(tx, account, payoutId);
+  const { id: payout, json: before } = await lockPayoutToChange(tx, account, payoutId);
   const [affiliate, id] = [numberIdOf(affiliateId), uuidOf('ret', returnId)];
   const found =
     affiliate === null || id === null ? null : await lockReturn(tx, { account, payout, affiliate }, id);
@@ -157,8 +167,8 @@ export async function undoReturn(
   await markUndone(tx, account, id);
   const data = await getCommission(tx, account, idOf('com', commission.id));
   await correctInvoices(tx, account, payout, affiliate);
-  await publish(tx, { account, type: 'commission.voided', data });
-  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
+  await publish(tx, { account, type: 'commission.voided', data, before: commission.json });
+  await publishReturn(tx, account, payout, before);
 }
 
 /** The returns of an affiliate in a payout, including undone ones. Throws `resource_missing`. */

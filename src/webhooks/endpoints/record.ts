@@ -4,6 +4,7 @@ import { changeSchema, newSchema, recordColumns, recordProperties, writable } fr
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { changes } from '../types/changes.ts';
 import { ENDPOINT_FIELDS } from './fields.ts';
 
 const fields = recordProperties(ENDPOINT_FIELDS);
@@ -86,6 +87,7 @@ export const testEvent = strict({
       description: 'passed on unchanged; default: that of webhook_endpoint.test',
     }),
   ),
+  changes: Type.Optional(changes),
 });
 export type TestEvent = Static<typeof testEvent>;
 

@@ -43,6 +43,7 @@ import {
   insertEndpoint,
   lockAndCount,
   lockEndpoint,
+  lockRecord,
   markDeleted,
   markDisabled,
   markEnabled,
@@ -217,9 +218,11 @@ export async function disableEndpoint(
     reason,
   }: { account: AccountId; endpoint: EndpointId; reason: 'manual' | 'failing' | 'gone' | 'requested' },
 ): Promise<boolean> {
-  if (!(await markDisabled(tx, account, endpoint, reason))) return false;
+  const before = await lockRecord(tx, account, endpoint);
+  if (before === null || !(await markDisabled(tx, account, endpoint, reason))) return false;
   const data = await recordOf(tx, { account }, endpoint);
-  await publish(tx, { account, type: 'webhook_endpoint.disabled', data, audience: { except: endpoint } });
+  const audience = { except: endpoint };
+  await publish(tx, { account, type: 'webhook_endpoint.disabled', data, before, audience });
   if (reason !== 'manual') {
     await markTold(tx, account, endpoint);
     const { url } = fromJson(data);
@@ -257,7 +260,7 @@ export async function testEndpoint(
   tx: Tx,
   { account, principal }: Pick<Caller, 'account' | 'principal'>,
   id: string,
-  { type = 'webhook_endpoint.test', data, json }: TestEvent & { readonly json: StrictJson },
+  { type = 'webhook_endpoint.test', data, changes, json }: TestEvent & { readonly json: StrictJson },
 ): Promise<{ endpoint: EndpointId; event: EventId }> {
   const endpoint = endpointUuid(id);
   const row = await lockEndpoint(tx, account, endpoint);
@@ -276,7 +279,7 @@ export async function testEndpoint(
     message: 'This is a test: nothing happened.',
   };
   const text = data === undefined ? toJson({ data: nothing }) : json.text;
-  return { endpoint, event: await publishTest(tx, { account, endpoint, type, body: text }) };
+  return { endpoint, event: await publishTest(tx, { account, endpoint, type, body: text, changes }) };
 }
 
 /**

@@ -64,6 +64,20 @@ export function readEndpoint(
   );
 }
 
+/** The record of a live endpoint, which is locked until the transaction ends, or null. */
+export function lockRecord(
+  tx: Tx,
+  account: AccountId,
+  id: EndpointId,
+): Promise<Json<WebhookEndpoint> | null> {
+  return maybeRecord(
+    tx,
+    record,
+    sql`webhook_endpoints e ${stateJoin}
+        where e.account_id = ${account} and e.id = ${id} and e.deleted_at is null for no key update of e`,
+  );
+}
+
 /** What PATCH, rotation and deletion need to know. */
 export interface EndpointRow {
   readonly url: string;

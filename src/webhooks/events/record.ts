@@ -4,6 +4,7 @@ import { columnsOf } from '../../contract/records.ts';
 import { identifier, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { IS_NOT_ADDRESSED } from '../../outbox/missing.ts';
 import { endpointJoin, recordWithUrl, shownStatus, webhookEventAt } from '../log/record.ts';
+import { changes } from '../types/changes.ts';
 
 /** Marks a test event. Other events do not have it. */
 export const isTest = Type.Literal(true, {
@@ -19,6 +20,7 @@ export const event = strict(
     account_id: Type.String(),
     api_version: Type.Literal('2.0.0'),
     is_test: Type.Optional(isTest),
+    changes: Type.Optional(changes),
     data: Type.Record(Type.String(), Type.Unknown()),
   },
   { title: 'Event', description: 'a whole event, as sent' },

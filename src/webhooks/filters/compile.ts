@@ -38,7 +38,17 @@ const MOST_CONDITIONS = 50;
 const MOST_CONTAINS = 5;
 const MOST_SEGMENTS = 10;
 const DEEPEST = 5;
-const MEMBERS = ['id', 'object', 'type', 'timestamp', 'account_id', 'api_version', 'is_test', 'data'];
+const MEMBERS = [
+  'id',
+  'object',
+  'type',
+  'timestamp',
+  'account_id',
+  'api_version',
+  'is_test',
+  'changes',
+  'data',
+];
 
 type Scalar = string | number | boolean | null;
 const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object';

@@ -44,7 +44,10 @@ interface Span {
   readonly to: string;
 }
 
-/** Rewrites `data` of the events that mention the person, and keeps the envelope. Returns the UUIDs of the events. */
+/**
+ * Rewrites `data` and `changes` of the events that mention the person, and keeps the rest of the envelope. Returns the UUIDs of
+ * the events.
+ */
 async function rewriteEvents(
   tx: Tx,
   { account, affiliate, patterns, record }: ErasedPerson,
@@ -53,22 +56,28 @@ async function rewriteEvents(
   const changed = await rows<{ id: string }>(
     tx,
     sql`with split as materialized (
-          select id, type, left(payload, at) as head, substr(payload, at + 1, length(payload) - at - 1) as data
-          from (select id, type, payload, strpos(payload, '"data":') + 6 as at from events
+          select id, type, split_part(envelope, ',"changes":', 1) as head,
+                 nullif(split_part(envelope, ',"changes":', 2), '') as changes,
+                 substr(payload, length(envelope) + 9, length(payload) - length(envelope) - 9) as data
+          from (select id, type, payload, split_part(payload, ',"data":', 1) as envelope from events
                 where account_id = ${account} and id > ${from}::uuid and id <= ${to}::uuid) located),
         seen as materialized (
           -- a character may be written as an escape, which patterns do not match
-          select id, type, head, case when strpos(data, '\\u') > 0 then filterable(data)::text else data end as data,
+          select id, type, head, changes, case when strpos(data, '\\u') > 0 then filterable(data)::text else data end as data,
                  case when type ~ '^(affiliate|commission|refund|payout)[.]'
                       then coalesce(data::json ->> 'affiliate_id', case when type ~ '^affiliate[.]' then data::json ->> 'id' end)
                       = ${String(affiliate)} else false end as is_about
           from split)
         update events v
-        set payload = head || case when is_about and seen.type ~ '^affiliate[.]' then ${record}
-                                   else ${withoutPerson(sql`data`, patterns)} end || '}'
+        set payload = head
+          || coalesce(',"changes":' || case when is_about and seen.type ~ '^affiliate[.]'
+                                            then erased_changes(changes::jsonb)::text
+                                            else ${withoutPerson(sql`changes`, patterns)} end, '')
+          || ',"data":' || case when is_about and seen.type ~ '^affiliate[.]' then ${record}
+                                else ${withoutPerson(sql`data`, patterns)} end || '}'
         from seen
         where v.account_id = ${account} and v.id = seen.id and v.id > ${from}::uuid and v.id <= ${to}::uuid
-          and (coalesce(is_about, false) or ${tellsOf(sql`data`, patterns)})
+          and (coalesce(is_about, false) or ${tellsOf(linesOf([sql`changes`, sql`data`]), patterns)})
         returning v.id`,
   );
   return changed.map(({ id }) => id);

@@ -433,6 +433,8 @@ class AffiliateUpdatedEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: Affiliate
     """The records of this page, in the requested order."""
 
@@ -1097,6 +1099,19 @@ class ChangedWebhookEndpoint(TypedDict):
     """
 
 
+class Changes(TypedDict):
+    """How the fields of `data` changed, without `updated_at`; null: the value is left out, because it was
+    erased or is large.
+    """
+
+    added: dict[str, Any]
+    """New values of fields that were null or missing."""
+    updated: dict[str, Any]
+    """Previous values of fields that have another value now."""
+    removed: dict[str, Any]
+    """Previous values of fields that are null or missing now."""
+
+
 ClientAuthentication = Literal["basic", "body"]
 
 class ClientCertificate(TypedDict):
@@ -1460,6 +1475,8 @@ class CommissionUpdatedEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: Commission
     """The records of this page, in the requested order."""
 
@@ -1479,6 +1496,8 @@ class CommissionVoidedEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: Commission
     """The records of this page, in the requested order."""
 
@@ -2085,6 +2104,8 @@ class Event(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: NotRequired[Changes]
+    """How the fields of `data` changed."""
     data: dict[str, Any]
     """The records of this page, in the requested order."""
 
@@ -2446,6 +2467,8 @@ class ImportUndoneEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: Import
     """The records of this page, in the requested order."""
 
@@ -3601,6 +3624,8 @@ class PayoutApprovedEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: PayoutSummary
     """The records of this page, in the requested order."""
 
@@ -3884,6 +3909,8 @@ class PayoutPaidEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: PayoutSummary
     """The records of this page, in the requested order."""
 
@@ -3999,6 +4026,8 @@ class PayoutRejectedEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: PayoutSummary
     """The records of this page, in the requested order."""
 
@@ -4329,6 +4358,8 @@ class PayoutUpdatedEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: PayoutSummary
     """The records of this page, in the requested order."""
 
@@ -5263,6 +5294,8 @@ class TestWebhookEndpointBody(TypedDict):
     """A type of the catalogue or your own; default webhook_endpoint.test."""
     data: NotRequired[dict[str, Any]]
     """Passed on unchanged; default: that of webhook_endpoint.test."""
+    changes: NotRequired[Changes]
+    """How the fields of `data` changed."""
 
 
 class TestWebhookEndpointFilterBody(TypedDict):
@@ -5555,6 +5588,8 @@ class WebhookEndpointDisabledEvent(TypedDict):
     """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
+    changes: Changes
+    """How the fields of `data` changed."""
     data: WebhookEndpoint
     """The records of this page, in the requested order."""
 

@@ -1,0 +1,26 @@
+import type { AccountId, EndpointId } from '../kernel/ids.ts';
+import type { Json, SomeJson } from '../kernel/json.ts';
+import type { EventType, UpdateType } from './event-types.ts';
+
+/** Restricts who gets an event, in addition to the subscriptions: only one endpoint (UUID), or all except one. */
+type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
+
+interface Report<Type extends EventType, Data extends SomeJson> {
+  /** UUID of the account. */
+  readonly account: AccountId;
+  readonly type: Type;
+  /** The record that the event is about, as the REST GET shows it, without its long lists. */
+  readonly data: Data;
+  readonly audience?: Audience;
+}
+
+/** An event of a type that reports a change of a record. */
+export interface Update<Record> extends Report<UpdateType, Json<Record>> {
+  /** The record just before the change, read under a lock that keeps other changes out. */
+  readonly before: Json<Record>;
+  /** The previous values are what was erased: `changes` names the fields only. */
+  readonly isErasure?: boolean;
+}
+
+/** An event to publish. */
+export type Event<Record> = Update<Record> | Report<Exclude<EventType, UpdateType>, SomeJson>;
