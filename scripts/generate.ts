@@ -28,6 +28,7 @@ import { TAX_PROFILE_FIELDS } from '../src/money/tax-profiles/fields.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
 import { EVENT_TYPES, type EventType, isUpdate } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
+import { signalTable } from '../src/terms/payout-signals.ts';
 import { ENDPOINT_FIELDS } from '../src/webhooks/endpoints/fields.ts';
 import { KNOWN_SCHEMES, type Scheme } from '../src/webhooks/signing/known-schemes.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
@@ -367,6 +368,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
       'approval rules': approvalTable(),
       'payment files': paymentFilesTable(),
       'protected actions': protectedTable(),
+      signals: signalTable(),
     }),
   'docs/security.md': () => withTables('docs/security.md', { roles: rolesTable() }),
   'docs/alerts.md': () => withTables('docs/alerts.md', { alerts: alertsTable() }),

@@ -46,11 +46,17 @@ export const payouts = {
   methods: { ...methodNames, none: 'No payout method' },
   noDestination: 'No destination',
   account: (lastFour: string) => `Account …${lastFour}`,
-  shared: {
-    lead: 'Several affiliates are paid to the same bank account. Check that they are not one person with several affiliate accounts.',
-    account: (type: string, lastFour: string) => `${type} …${lastFour}`,
-    more: (affiliates: number) => `${affiliates} more`,
-    moreAccounts: (accounts: number) => `and ${count(accounts, 'more account', 'more accounts')}`,
+  signals: {
+    label: 'Signals',
+    title: (signals: number) => `${count(signals, 'signal', 'signals')} may point to fraud.`,
+    lead: 'Check these lines before you pay them. Signals change no amount.',
+    blocked: 'Lines whose signal is red are not paid until somebody who may approve payouts has reviewed it.',
+    reason: 'Signal',
+    review: 'Review',
+    reviewed: 'Review noted',
+    note: 'What you found out',
+    more: (signals: number) => `and ${count(signals, 'more signal', 'more signals')}`,
+    csv: 'Signals as CSV',
   },
 
   create: {

@@ -91,6 +91,35 @@ export const settings = {
     statesHint:
       'From which sum of a year you report an affiliate to a state, if it differs from the built-in table: one state a line, such as CA 600 or OH none.',
     badStates: 'Write each state once, as two letters and an amount in US dollars or none, such as CA 600.',
+    signals: {
+      title: 'Signals of fraud',
+      hint: 'Payouts name lines that may be fraud. Signals change no amount. Only an owner can change these rules while one of them blocks.',
+      rule: (label: string) => `${label.charAt(0).toUpperCase()}${label.slice(1)}`,
+      meanings: {
+        destination_changed: 'The line is paid to another account, address or method than the last payment.',
+        shared_destination: 'Several affiliates of the payout are paid to one bank account.',
+        first_payout_above:
+          'The affiliate was not paid in the last 13 months, and the amount is above the limit.',
+        amount_above_history: 'The amount is far above the largest payment of the last 13 months.',
+        imported_together: 'One import created many affiliates who are paid for the first time.',
+      },
+      actions: {
+        off: 'Not looked for',
+        warn: 'Shown',
+        block: 'Shown, and not paid until somebody has reviewed it',
+      },
+      numbers: {
+        times: 'How many times the largest payment',
+        affiliates: 'How many affiliates of one import',
+        days: 'How many days after the import',
+      },
+      amounts: {
+        first_payout_above:
+          'A first payment above this amount is a signal. A currency without a line gives none.',
+        amount_above_history: 'Up to this amount there is no signal.',
+      },
+      badNumber: (from: number, to: number) => `Enter a whole number from ${from} to ${to}.`,
+    },
     debtor: 'Bank account for SEPA files',
     debtorHint: 'SEPA files pay from this account. Without it there are no SEPA files.',
     debtorName: 'Account holder',

@@ -187,6 +187,40 @@ func (query *PreviewPayoutExclusionsQuery) values() url.Values {
 	return values
 }
 
+// PreviewPayoutSignalsQuery is the query of Payouts.PreviewSignals. A field without a value is not sent.
+type PreviewPayoutSignalsQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `affiliate_id`; one of affiliate_id, -affiliate_id, amount,
+	// -amount.
+	Sort string
+	// One of destination_changed, shared_destination, first_payout_above, amount_above_history, imported_together.
+	Rule string
+	// An integer from 1 to 9007199254740991.
+	AffiliateID int64
+	// One of true, false.
+	Blocks *bool
+}
+
+func (query *PreviewPayoutSignalsQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "rule", query.Rule)
+		addInt(values, "affiliate_id", query.AffiliateID)
+		addBool(values, "blocks", query.Blocks)
+	}
+	return values
+}
+
 // ListPayoutSchedulesQuery is the query of PayoutSchedules.List. A field without a value is not sent.
 type ListPayoutSchedulesQuery struct {
 	// The page number; a page past the end is empty; default `1`.
@@ -375,6 +409,46 @@ func (query *ListPayoutExclusionsQuery) values() url.Values {
 		addString(values, "sort", query.Sort)
 		addString(values, "reason", query.Reason)
 		addInt(values, "affiliate_id", query.AffiliateID)
+	}
+	return values
+}
+
+// ListPayoutSignalsQuery is the query of Payouts.Signals. A field without a value is not sent.
+type ListPayoutSignalsQuery struct {
+	// The page number; a page past the end is empty; default `1`.
+	Page int64
+	// Items per page; default `50`.
+	PerPage int64
+	// Instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither
+	// repeated nor skipped.
+	After string
+	// A field; a leading - means descending; default `affiliate_id`; one of affiliate_id, -affiliate_id, amount,
+	// -amount, is_reviewed, -is_reviewed.
+	Sort string
+	// One of destination_changed, shared_destination, first_payout_above, amount_above_history, imported_together.
+	Rule string
+	// An integer from 1 to 9007199254740991.
+	AffiliateID int64
+	// One of true, false.
+	Blocks *bool
+	// One of true, false.
+	IsEnded *bool
+	// One of true, false.
+	IsReviewed *bool
+}
+
+func (query *ListPayoutSignalsQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addInt(values, "page", query.Page)
+		addInt(values, "per_page", query.PerPage)
+		addString(values, "after", query.After)
+		addString(values, "sort", query.Sort)
+		addString(values, "rule", query.Rule)
+		addInt(values, "affiliate_id", query.AffiliateID)
+		addBool(values, "blocks", query.Blocks)
+		addBool(values, "is_ended", query.IsEnded)
+		addBool(values, "is_reviewed", query.IsReviewed)
 	}
 	return values
 }
@@ -2378,6 +2452,17 @@ func (resource *PayoutsResource) AllPreviewExcluded(ctx context.Context, body *P
 	return all[PayoutPreviewExclusion](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/preview/excluded", query: query.values(), body: optionalBody(body)}, "id", options)
 }
 
+// PreviewSignals: List the signals of a payout that would be created. Works for any number of rows. Each page is
+// computed when requested. Returns one page.
+func (resource *PayoutsResource) PreviewSignals(ctx context.Context, body *PayoutSelection, query *PreviewPayoutSignalsQuery, options ...CallOption) (*Page[PayoutSignal], error) {
+	return record[Page[PayoutSignal]](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/preview/signals", query: query.values(), body: optionalBody(body)}, options)
+}
+
+// AllPreviewSignals: the records of Payouts.PreviewSignals, from the page of the query on, 100 per request.
+func (resource *PayoutsResource) AllPreviewSignals(ctx context.Context, body *PayoutSelection, query *PreviewPayoutSignalsQuery, options ...CallOption) iter.Seq2[PayoutSignal, error] {
+	return all[PayoutSignal](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/preview/signals", query: query.values(), body: optionalBody(body)}, "affiliate_id", options)
+}
+
 // Current: Get the current unpaid payout.
 func (resource *PayoutsResource) Current(ctx context.Context, options ...CallOption) (*Payout, error) {
 	return record[Payout](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/current"}, options)
@@ -2453,6 +2538,30 @@ func (resource *PayoutsResource) Excluded(ctx context.Context, payoutID string, 
 // AllExcluded: the records of Payouts.Excluded, from the page of the query on, 100 per request.
 func (resource *PayoutsResource) AllExcluded(ctx context.Context, payoutID string, query *ListPayoutExclusionsQuery, options ...CallOption) iter.Seq2[PayoutExclusion, error] {
 	return all[PayoutExclusion](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/excluded", parts: []any{payoutID}, query: query.values()}, "id", options)
+}
+
+// Signals: List the signals of a payout. What may point to fraud in its lines, found when it was created and
+// when it changed, and who reviewed it. Those that no longer hold stay: `is_ended=false` leaves them out.
+// Returns one page.
+func (resource *PayoutsResource) Signals(ctx context.Context, payoutID string, query *ListPayoutSignalsQuery, options ...CallOption) (*Page[PayoutSignal], error) {
+	return record[Page[PayoutSignal]](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/signals", parts: []any{payoutID}, query: query.values()}, options)
+}
+
+// AllSignals: the records of Payouts.Signals, from the page of the query on, 100 per request.
+func (resource *PayoutsResource) AllSignals(ctx context.Context, payoutID string, query *ListPayoutSignalsQuery, options ...CallOption) iter.Seq2[PayoutSignal, error] {
+	return all[PayoutSignal](ctx, resource.calls, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/signals", parts: []any{payoutID}, query: query.values()}, "affiliate_id", options)
+}
+
+// DownloadSignals: Download the signals of a payout as CSV.
+func (resource *PayoutsResource) DownloadSignals(ctx context.Context, payoutID string, options ...CallOption) (*Download, error) {
+	return resource.calls.download(ctx, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/signals/download", parts: []any{payoutID}}, options)
+}
+
+// ReviewSignals: Review signals of a payout. Notes that you, a signed-in user, have looked into signals, so that
+// they no longer block. Signals that are found later need a review of their own. Approving the payout reviews
+// those that do not block.
+func (resource *PayoutsResource) ReviewSignals(ctx context.Context, payoutID string, body ReviewPayoutSignalsBody, options ...CallOption) (*Payout, error) {
+	return record[Payout](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/{payout_id}/signals/review", parts: []any{payoutID}, body: body}, options)
 }
 
 // Returned: Book a return. Books the return of a payment, in full or in part, as often as needed, up to the

@@ -38,6 +38,8 @@ type Account struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm PayoutFormRule `json:"payout_form"`
+	// What is looked for in payouts because it may point to fraud.
+	PayoutSignals PayoutSignals `json:"payout_signals"`
 	// Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
 	// report to it, in place of the built-in table; null: you report nothing.
 	StateThresholds map[string]*int64 `json:"state_thresholds"`
@@ -824,6 +826,70 @@ const (
 	CapabilityOwn      Capability = "own"
 )
 
+// ChangeAccountBodyPayoutSignalsDestinationChanged: the line is paid to another account, address or method than
+// the last payment of the last 13 months
+type ChangeAccountBodyPayoutSignalsDestinationChanged struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action *SignalAction `json:"action,omitzero"`
+}
+
+// ChangeAccountBodyPayoutSignalsSharedDestination: several affiliates of the payout are paid to one bank account
+type ChangeAccountBodyPayoutSignalsSharedDestination struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action *SignalAction `json:"action,omitzero"`
+}
+
+// ChangeAccountBodyPayoutSignalsFirstPayoutAbove: the affiliate was not paid in this currency in the last 13
+// months, and the amount is above the limit
+type ChangeAccountBodyPayoutSignalsFirstPayoutAbove struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action *SignalAction `json:"action,omitzero"`
+	// The limit in minor units by currency; a currency without one gives no signal.
+	Amounts map[string]int64 `json:"amounts,omitzero"`
+}
+
+// ChangeAccountBodyPayoutSignalsAmountAboveHistory: the amount is more than `times` the largest payment of the
+// last 13 months
+type ChangeAccountBodyPayoutSignalsAmountAboveHistory struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action *SignalAction `json:"action,omitzero"`
+	// The amount in minor units by currency up to which there is no signal.
+	Amounts map[string]int64 `json:"amounts,omitzero"`
+	// How many times the largest payment.
+	Times *int64 `json:"times,omitzero"`
+}
+
+// ChangeAccountBodyPayoutSignalsImportedTogether: at least `affiliates` affiliates of the payout were created by
+// one import of the last `days` days and were never paid
+type ChangeAccountBodyPayoutSignalsImportedTogether struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action *SignalAction `json:"action,omitzero"`
+	// How many affiliates.
+	Affiliates *int64 `json:"affiliates,omitzero"`
+	// How many days after the import.
+	Days *int64 `json:"days,omitzero"`
+}
+
+// ChangeAccountBodyPayoutSignals: replaces the settings of all rules: what is missing has its default
+type ChangeAccountBodyPayoutSignals struct {
+	// The line is paid to another account, address or method than the last payment of the last 13 months.
+	DestinationChanged *ChangeAccountBodyPayoutSignalsDestinationChanged `json:"destination_changed,omitzero"`
+	// Several affiliates of the payout are paid to one bank account.
+	SharedDestination *ChangeAccountBodyPayoutSignalsSharedDestination `json:"shared_destination,omitzero"`
+	// The affiliate was not paid in this currency in the last 13 months, and the amount is above the limit.
+	FirstPayoutAbove *ChangeAccountBodyPayoutSignalsFirstPayoutAbove `json:"first_payout_above,omitzero"`
+	// The amount is more than `times` the largest payment of the last 13 months.
+	AmountAboveHistory *ChangeAccountBodyPayoutSignalsAmountAboveHistory `json:"amount_above_history,omitzero"`
+	// At least `affiliates` affiliates of the payout were created by one import of the last `days` days and were
+	// never paid.
+	ImportedTogether *ChangeAccountBodyPayoutSignalsImportedTogether `json:"imported_together,omitzero"`
+}
+
 // ChangeAccountBodyDebtor is an object of the API.
 type ChangeAccountBodyDebtor struct {
 	// At most 70 characters as banks write it.
@@ -963,6 +1029,8 @@ type ChangeAccountBody struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm *PayoutFormRule `json:"payout_form,omitzero"`
+	// Replaces the settings of all rules: what is missing has its default.
+	PayoutSignals *ChangeAccountBodyPayoutSignals `json:"payout_signals,omitzero"`
 	// Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
 	// report to it, in place of the built-in table; null: you report nothing.
 	StateThresholds map[string]*int64 `json:"state_thresholds,omitzero"`
@@ -1783,6 +1851,8 @@ type CompletedPayout struct {
 	// Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several affiliate
 	// accounts; the first 100, empty once the payout is paid.
 	SharedDestinations []SharedDestination `json:"shared_destinations"`
+	// What may point to fraud, by rule: `listPayoutSignals` has the lines and reasons.
+	Signals []SignalCount `json:"signals"`
 	// Affiliates without any listed line: all their lines were released.
 	UnlistedAffiliateCount int64 `json:"unlisted_affiliate_count"`
 	// Lines (one per affiliate and currency) that were not listed and were released.
@@ -3930,6 +4000,8 @@ type Payout struct {
 	// Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several affiliate
 	// accounts; the first 100, empty once the payout is paid.
 	SharedDestinations []SharedDestination `json:"shared_destinations"`
+	// What may point to fraud, by rule: `listPayoutSignals` has the lines and reasons.
+	Signals []SignalCount `json:"signals"`
 }
 
 // PayoutApprovalApprovalsItem is an object of the API.
@@ -4425,6 +4497,8 @@ type PayoutPreview struct {
 	// Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several affiliate
 	// accounts; the first 100, empty once the payout is paid.
 	SharedDestinations []SharedDestination `json:"shared_destinations"`
+	// What may point to fraud, by rule: `listPayoutSignals` has the lines and reasons.
+	Signals []SignalCount `json:"signals"`
 	// The unpaid payout that prevents creating this one.
 	CurrentPayoutID *string `json:"current_payout_id"`
 }
@@ -4742,6 +4816,52 @@ type PayoutSelection struct {
 	IgnoreMinimum *bool `json:"ignore_minimum,omitzero"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// PayoutSignal is an object of the API.
+type PayoutSignal struct {
+	// The type of the record.; one of payout_signal.
+	Object string `json:"object"`
+	// What was found: `payout_signals` of the account has the rules.
+	Rule SignalRule `json:"rule"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// Of the line when it was found.
+	Amount int64 `json:"amount"`
+	// Why; null for what the rule does not look at.
+	Details SignalDetails `json:"details"`
+	// The payout is not approved, and the line is in no payment file and not paid, until somebody has reviewed it.
+	Blocks bool `json:"blocks"`
+	// The revision of the payout in which it was found; null in a preview.
+	Revision *int64 `json:"revision"`
+	// The revision in which it was gone; null: it holds.
+	EndedRevision *int64 `json:"ended_revision"`
+	// When it was found; null in a preview.
+	FoundAt *time.Time `json:"found_at"`
+	// The user who reviewed it, or approved the payout with it.
+	ReviewedBy *string `json:"reviewed_by"`
+	// When it was reviewed; null: not yet.
+	ReviewedAt *time.Time `json:"reviewed_at"`
+	// The note of who reviewed it.
+	ReviewNote *string `json:"review_note"`
+}
+
+// PayoutSignals: what is looked for in payouts because it may point to fraud
+type PayoutSignals struct {
+	// The line is paid elsewhere than the last payment.
+	DestinationChanged SignalSetting `json:"destination_changed"`
+	// Several affiliates of the payout are paid to one bank account.
+	SharedDestination SignalSetting `json:"shared_destination"`
+	// A first payment above a limit.
+	FirstPayoutAbove SignalLimit `json:"first_payout_above"`
+	// An amount far above the payments before.
+	AmountAboveHistory SignalHistory `json:"amount_above_history"`
+	// Affiliates whom one import created are paid for the first time.
+	ImportedTogether SignalImport `json:"imported_together"`
 }
 
 // PayoutStatus is a word of the API. A newer server may send others.
@@ -5474,6 +5594,20 @@ type ReturnPayoutLineBody struct {
 	Reference Optional[string] `json:"reference,omitzero"`
 }
 
+// ReviewPayoutSignalsBody is an object of the API.
+type ReviewPayoutSignalsBody struct {
+	// The revision you reviewed: if the payout has another one by now, the review is refused.
+	Revision int64 `json:"revision"`
+	// Only signals of this rule.
+	Rule *SignalRule `json:"rule,omitzero"`
+	// Only signals of this affiliate.
+	AffiliateID *int64 `json:"affiliate_id,omitzero"`
+	// Only signals of lines in this currency.
+	Currency *string `json:"currency,omitzero"`
+	// Kept with the signals.
+	Note Optional[string] `json:"note,omitzero"`
+}
+
 // Role is a word of the API. A newer server may send others.
 type Role string
 
@@ -5644,6 +5778,105 @@ type SharedDestinationAffiliate struct {
 	Name *string `json:"name"`
 	// The e-mail address.
 	Email *string `json:"email"`
+}
+
+// SignalAction is a word of the API. A newer server may send others.
+type SignalAction string
+
+// The values of SignalAction.
+const (
+	SignalActionOff   SignalAction = "off"
+	SignalActionWarn  SignalAction = "warn"
+	SignalActionBlock SignalAction = "block"
+)
+
+// SignalCount is an object of the API.
+type SignalCount struct {
+	// What was found: `payout_signals` of the account has the rules.
+	Rule SignalRule `json:"rule"`
+	// Lines with the signal.
+	LineCount int64 `json:"line_count"`
+	// Of them, those that nobody has reviewed.
+	UnreviewedCount int64 `json:"unreviewed_count"`
+	// Of these, those that block.
+	BlockingCount int64 `json:"blocking_count"`
+}
+
+// SignalDestination is an object of the API.
+type SignalDestination struct {
+	// The type, such as `payout.paid`.
+	Type DestinationType `json:"type"`
+	// wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
+	// erased.
+	LastFour *string `json:"last_four"`
+}
+
+// SignalDetails: why; null for what the rule does not look at
+type SignalDetails struct {
+	// first_payout_above, amount_above_history: the amount is above it.
+	Limit *int64 `json:"limit"`
+	// amount_above_history: the largest payment before.
+	LargestPayment *int64 `json:"largest_payment"`
+	// destination_changed: where the last payment went.
+	PreviousDestination *SignalDestination `json:"previous_destination"`
+	// destination_changed, shared_destination: where the line is paid.
+	Destination *SignalDestination `json:"destination"`
+	// shared_destination: the affiliates with this account, the first 20.
+	Affiliates []int64 `json:"affiliates"`
+	// shared_destination, imported_together: how many affiliates.
+	AffiliateCount *int64 `json:"affiliate_count"`
+	// imported_together: the import.
+	ImportID *string `json:"import_id"`
+}
+
+// SignalHistory is an object of the API.
+type SignalHistory struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action SignalAction `json:"action"`
+	// The amount in minor units by currency up to which there is no signal.
+	Amounts map[string]int64 `json:"amounts"`
+	// How many times the largest payment.
+	Times int64 `json:"times"`
+}
+
+// SignalImport is an object of the API.
+type SignalImport struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action SignalAction `json:"action"`
+	// How many affiliates.
+	Affiliates int64 `json:"affiliates"`
+	// How many days after the import.
+	Days int64 `json:"days"`
+}
+
+// SignalLimit is an object of the API.
+type SignalLimit struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action SignalAction `json:"action"`
+	// The limit in minor units by currency; a currency without one gives no signal.
+	Amounts map[string]int64 `json:"amounts"`
+}
+
+// SignalRule is a word of the API. A newer server may send others.
+type SignalRule string
+
+// The values of SignalRule.
+const (
+	SignalRuleDestinationChanged SignalRule = "destination_changed"
+	SignalRuleSharedDestination  SignalRule = "shared_destination"
+	SignalRuleFirstPayoutAbove   SignalRule = "first_payout_above"
+	SignalRuleAmountAboveHistory SignalRule = "amount_above_history"
+	SignalRuleImportedTogether   SignalRule = "imported_together"
+)
+
+// SignalSetting is an object of the API.
+type SignalSetting struct {
+	// off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody has
+	// reviewed it.
+	Action SignalAction `json:"action"`
 }
 
 // SignatureAlgorithm is a word of the API. A newer server may send others.

@@ -59,6 +59,8 @@ export interface Account {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form: PayoutFormRule;
+  /** What is looked for in payouts because it may point to fraud. */
+  readonly payout_signals: PayoutSignals;
   /**
    * cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
    * report to it, in place of the built-in table; null: you report nothing
@@ -764,6 +766,74 @@ export interface ChangeAccountBody {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form?: PayoutFormRule | undefined;
+  /** replaces the settings of all rules: what is missing has its default */
+  readonly payout_signals?:
+    | {
+        /** the line is paid to another account, address or method than the last payment of the last 13 months */
+        readonly destination_changed?:
+          | {
+              /**
+               * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+               * has reviewed it
+               */
+              readonly action?: SignalAction | undefined;
+            }
+          | undefined;
+        /** several affiliates of the payout are paid to one bank account */
+        readonly shared_destination?:
+          | {
+              /**
+               * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+               * has reviewed it
+               */
+              readonly action?: SignalAction | undefined;
+            }
+          | undefined;
+        /** the affiliate was not paid in this currency in the last 13 months, and the amount is above the limit */
+        readonly first_payout_above?:
+          | {
+              /**
+               * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+               * has reviewed it
+               */
+              readonly action?: SignalAction | undefined;
+              /** the limit in minor units by currency; a currency without one gives no signal */
+              readonly amounts?: Readonly<Record<string, number>> | undefined;
+            }
+          | undefined;
+        /** the amount is more than `times` the largest payment of the last 13 months */
+        readonly amount_above_history?:
+          | {
+              /**
+               * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+               * has reviewed it
+               */
+              readonly action?: SignalAction | undefined;
+              /** the amount in minor units by currency up to which there is no signal */
+              readonly amounts?: Readonly<Record<string, number>> | undefined;
+              /** how many times the largest payment */
+              readonly times?: number | undefined;
+            }
+          | undefined;
+        /**
+         * at least `affiliates` affiliates of the payout were created by one import of the last `days` days and were
+         * never paid
+         */
+        readonly imported_together?:
+          | {
+              /**
+               * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+               * has reviewed it
+               */
+              readonly action?: SignalAction | undefined;
+              /** how many affiliates */
+              readonly affiliates?: number | undefined;
+              /** how many days after the import */
+              readonly days?: number | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
   /**
    * cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
    * report to it, in place of the built-in table; null: you report nothing
@@ -1704,6 +1774,8 @@ export interface CompletedPayout {
    * affiliate accounts; the first 100, empty once the payout is paid
    */
   readonly shared_destinations: readonly SharedDestination[];
+  /** what may point to fraud, by rule: `listPayoutSignals` has the lines and reasons */
+  readonly signals: readonly SignalCount[];
   /** affiliates without any listed line: all their lines were released */
   readonly unlisted_affiliate_count: number;
   /** lines (one per affiliate and currency) that were not listed and were released */
@@ -3572,6 +3644,8 @@ export interface Payout {
    * affiliate accounts; the first 100, empty once the payout is paid
    */
   readonly shared_destinations: readonly SharedDestination[];
+  /** what may point to fraud, by rule: `listPayoutSignals` has the lines and reasons */
+  readonly signals: readonly SignalCount[];
 }
 
 export interface PayoutApproval {
@@ -4030,6 +4104,8 @@ export interface PayoutPreview {
    * affiliate accounts; the first 100, empty once the payout is paid
    */
   readonly shared_destinations: readonly SharedDestination[];
+  /** what may point to fraud, by rule: `listPayoutSignals` has the lines and reasons */
+  readonly signals: readonly SignalCount[];
   /** the unpaid payout that prevents creating this one */
   readonly current_payout_id: string | null;
 }
@@ -4328,6 +4404,51 @@ export interface PayoutSelection {
   readonly ignore_minimum?: boolean | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | undefined;
+}
+
+export interface PayoutSignal {
+  /** The type of the record. */
+  readonly object: 'payout_signal';
+  /** what was found: `payout_signals` of the account has the rules */
+  readonly rule: SignalRule;
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** The name. */
+  readonly name: string | null;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** of the line when it was found */
+  readonly amount: number;
+  /** Why; null for what the rule does not look at. */
+  readonly details: SignalDetails;
+  /** the payout is not approved, and the line is in no payment file and not paid, until somebody has reviewed it */
+  readonly blocks: boolean;
+  /** the revision of the payout in which it was found; null in a preview */
+  readonly revision: number | null;
+  /** the revision in which it was gone; null: it holds */
+  readonly ended_revision: number | null;
+  /** When it was found; null in a preview. */
+  readonly found_at: Timestamp | null;
+  /** the user who reviewed it, or approved the payout with it */
+  readonly reviewed_by: string | null;
+  /** When it was reviewed; null: not yet. */
+  readonly reviewed_at: Timestamp | null;
+  /** The note of who reviewed it. */
+  readonly review_note: string | null;
+}
+
+/** what is looked for in payouts because it may point to fraud */
+export interface PayoutSignals {
+  /** The line is paid elsewhere than the last payment. */
+  readonly destination_changed: SignalSetting;
+  /** Several affiliates of the payout are paid to one bank account. */
+  readonly shared_destination: SignalSetting;
+  /** A first payment above a limit. */
+  readonly first_payout_above: SignalLimit;
+  /** An amount far above the payments before. */
+  readonly amount_above_history: SignalHistory;
+  /** Affiliates whom one import created are paid for the first time. */
+  readonly imported_together: SignalImport;
 }
 
 export type PayoutStatus = 'unpaid' | 'paid';
@@ -5081,6 +5202,19 @@ export interface ReturnPayoutLineBody {
   readonly reference?: string | null | undefined;
 }
 
+export interface ReviewPayoutSignalsBody {
+  /** the revision you reviewed: if the payout has another one by now, the review is refused */
+  readonly revision: number;
+  /** only signals of this rule */
+  readonly rule?: SignalRule | undefined;
+  /** only signals of this affiliate */
+  readonly affiliate_id?: number | undefined;
+  /** only signals of lines in this currency */
+  readonly currency?: Currency | undefined;
+  /** kept with the signals */
+  readonly note?: string | null | undefined;
+}
+
 export type Role = 'owner' | 'member' | 'finance' | 'approver' | 'viewer';
 
 export interface RotateWebhookEndpointSecretBody {
@@ -5217,6 +5351,96 @@ export interface SharedDestinationAffiliate {
   readonly name: string | null;
   /** The e-mail address. */
   readonly email: string | null;
+}
+
+export type SignalAction = 'off' | 'warn' | 'block';
+
+export interface SignalCount {
+  /** what was found: `payout_signals` of the account has the rules */
+  readonly rule: SignalRule;
+  /** lines with the signal */
+  readonly line_count: number;
+  /** of them, those that nobody has reviewed */
+  readonly unreviewed_count: number;
+  /** of these, those that block */
+  readonly blocking_count: number;
+}
+
+export interface SignalDestination {
+  /** The type, such as `payout.paid`. */
+  readonly type: DestinationType;
+  /**
+   * wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
+   * erased
+   */
+  readonly last_four: string | null;
+}
+
+/** why; null for what the rule does not look at */
+export interface SignalDetails {
+  /** first_payout_above, amount_above_history: the amount is above it */
+  readonly limit: number | null;
+  /** amount_above_history: the largest payment before */
+  readonly largest_payment: number | null;
+  /** destination_changed: where the last payment went. */
+  readonly previous_destination: SignalDestination | null;
+  /** destination_changed, shared_destination: where the line is paid. */
+  readonly destination: SignalDestination | null;
+  /** shared_destination: the affiliates with this account, the first 20 */
+  readonly affiliates: readonly number[] | null;
+  /** shared_destination, imported_together: how many affiliates */
+  readonly affiliate_count: number | null;
+  /** imported_together: the import */
+  readonly import_id: string | null;
+}
+
+export interface SignalHistory {
+  /**
+   * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+   * has reviewed it
+   */
+  readonly action: SignalAction;
+  /** the amount in minor units by currency up to which there is no signal */
+  readonly amounts: Readonly<Record<string, number>>;
+  /** how many times the largest payment */
+  readonly times: number;
+}
+
+export interface SignalImport {
+  /**
+   * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+   * has reviewed it
+   */
+  readonly action: SignalAction;
+  /** how many affiliates */
+  readonly affiliates: number;
+  /** how many days after the import */
+  readonly days: number;
+}
+
+export interface SignalLimit {
+  /**
+   * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+   * has reviewed it
+   */
+  readonly action: SignalAction;
+  /** the limit in minor units by currency; a currency without one gives no signal */
+  readonly amounts: Readonly<Record<string, number>>;
+}
+
+export type SignalRule =
+  | 'destination_changed'
+  | 'shared_destination'
+  | 'first_payout_above'
+  | 'amount_above_history'
+  | 'imported_together';
+
+export interface SignalSetting {
+  /**
+   * off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until somebody
+   * has reviewed it
+   */
+  readonly action: SignalAction;
 }
 
 export type SignatureAlgorithm = 'sha256' | 'sha512' | 'sha1';
@@ -5977,6 +6201,21 @@ export interface PreviewPayoutExclusionsQuery extends PageQuery {
   readonly affiliate_id?: number | undefined;
 }
 
+export interface PreviewPayoutSignalsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `affiliate_id` */
+  readonly sort?: 'affiliate_id' | '-affiliate_id' | 'amount' | '-amount' | undefined;
+  readonly rule?:
+    | 'destination_changed'
+    | 'shared_destination'
+    | 'first_payout_above'
+    | 'amount_above_history'
+    | 'imported_together'
+    | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
+  readonly blocks?: boolean | undefined;
+}
+
 export interface ListPayoutSchedulesQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'created_at' | '-created_at' | 'name' | '-name' | undefined;
@@ -6060,6 +6299,30 @@ export interface ListPayoutExclusionsQuery extends PageQuery {
     | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
+}
+
+export interface ListPayoutSignalsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `affiliate_id` */
+  readonly sort?:
+    | 'affiliate_id'
+    | '-affiliate_id'
+    | 'amount'
+    | '-amount'
+    | 'is_reviewed'
+    | '-is_reviewed'
+    | undefined;
+  readonly rule?:
+    | 'destination_changed'
+    | 'shared_destination'
+    | 'first_payout_above'
+    | 'amount_above_history'
+    | 'imported_together'
+    | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
+  readonly blocks?: boolean | undefined;
+  readonly is_ended?: boolean | undefined;
+  readonly is_reviewed?: boolean | undefined;
 }
 
 export interface ListPayoutReturnsQuery extends PageQuery {
@@ -6965,6 +7228,16 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Page<PayoutPreviewExclusion>;
   };
+  /**
+   * List the signals of a payout that would be created. Works for any number of rows. Each page is computed when
+   * requested.
+   */
+  readonly previewPayoutSignals: {
+    readonly query?: PreviewPayoutSignalsQuery;
+    readonly body?: PayoutSelection;
+    readonly header: 'Idempotency-Key';
+    readonly result: Page<PayoutSignal>;
+  };
   /** Get the current unpaid payout. Get the current unpaid payout. */
   readonly getCurrentPayout: {
     readonly result: Payout;
@@ -7079,6 +7352,31 @@ export interface Operations {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutExclusionsQuery;
     readonly result: Page<PayoutExclusion>;
+  };
+  /**
+   * List the signals of a payout. What may point to fraud in its lines, found when it was created and when it
+   * changed, and who reviewed it. Those that no longer hold stay: `is_ended=false` leaves them out.
+   */
+  readonly listPayoutSignals: {
+    readonly path: [payout_id: string];
+    readonly query?: ListPayoutSignalsQuery;
+    readonly result: Page<PayoutSignal>;
+  };
+  /** Download the signals of a payout as CSV. Download the signals of a payout as CSV. */
+  readonly downloadPayoutSignals: {
+    readonly path: [payout_id: string];
+    readonly result: Download;
+  };
+  /**
+   * Review signals of a payout. Notes that you, a signed-in user, have looked into signals, so that they no
+   * longer block. Signals that are found later need a review of their own. Approving the payout reviews those
+   * that do not block.
+   */
+  readonly reviewPayoutSignals: {
+    readonly path: [payout_id: string];
+    readonly body: ReviewPayoutSignalsBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Payout;
   };
   /**
    * Book a return. Books the return of a payment, in full or in part, as often as needed, up to the amount paid.
@@ -8265,6 +8563,13 @@ export const OPERATIONS = {
     gives: 'page',
     order: 'id',
   },
+  previewPayoutSignals: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/preview/signals',
+    takes: ['body', 'query'],
+    gives: 'page',
+    order: 'affiliate_id',
+  },
   getCurrentPayout: { method: 'GET', path: '/v2/affiliates/payouts/current', takes: [], gives: 'record' },
   getPayout: { method: 'GET', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'record' },
   completePayout: {
@@ -8349,6 +8654,25 @@ export const OPERATIONS = {
     takes: ['query'],
     gives: 'page',
     order: 'id',
+  },
+  listPayoutSignals: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/signals',
+    takes: ['query'],
+    gives: 'page',
+    order: 'affiliate_id',
+  },
+  downloadPayoutSignals: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/signals/download',
+    takes: [],
+    gives: 'file',
+  },
+  reviewPayoutSignals: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/{payout_id}/signals/review',
+    takes: ['body'],
+    gives: 'record',
   },
   returnPayoutLine: {
     method: 'POST',

@@ -48,6 +48,8 @@ export function resourcesOf({ method, send }: Calls) {
       previewAffiliates: method('previewPayoutAffiliates'),
       /** Who `create` would leave out, and what would have to change. */
       previewExcluded: method('previewPayoutExclusions'),
+      /** What may point to fraud in what `create` would create. */
+      previewSignals: method('previewPayoutSignals'),
       /** The unpaid payout; refused with `no_current_payout` if there is none. */
       current: method('getCurrentPayout'),
       /** A payout; the id may be `current`, here and in the calls below that read a payout. */
@@ -71,6 +73,12 @@ export function resourcesOf({ method, send }: Calls) {
       commissions: method('listPayoutCommissions'),
       /** Who was left out, and why. */
       excluded: method('listPayoutExclusions'),
+      /** What may point to fraud in the lines, and who reviewed it. */
+      signals: method('listPayoutSignals'),
+      /** The same as CSV. */
+      downloadSignals: method('downloadPayoutSignals'),
+      /** For a person who may approve payouts: signals that they looked into no longer block. */
+      reviewSignals: method('reviewPayoutSignals'),
       /** The payment files of a payout, who each leaves out and why, and their downloads. */
       paymentFiles: method('getPaymentFiles'),
       /** A payment file: `summary`, `paypal`, `wise`, … */

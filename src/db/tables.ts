@@ -200,6 +200,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   payout_line_totals: { unit: 'payout line', bytes: 430, stays: BOOKS },
   payout_exclusions: { unit: 'affiliate left out of a payout', bytes: 300, stays: OF_PAYOUT },
   payout_changes: { unit: 'payout', bytes: 500, stays: OF_PAYOUT },
+  payout_signals: { unit: 'payout line', bytes: 60, stays: OF_PAYOUT },
   payout_approvals: { unit: 'payout', bytes: 400, stays: OF_PAYOUT },
   payout_returns: { unit: 'returned payment', bytes: 600, stays: BOOKS },
   payment_file_sets: { unit: 'payment file', bytes: 1000, stays: OF_PAYOUT },

@@ -11,6 +11,7 @@ import * as imports from '../money/imports/routes.ts';
 import * as invoices from '../money/invoices/routes.ts';
 import * as paymentFiles from '../money/payment-files/routes.ts';
 import * as payouts from '../money/payouts/routes.ts';
+import * as payoutSignals from '../money/payouts/signal-routes.ts';
 import * as programs from '../money/programs/routes.ts';
 import * as refunds from '../money/refunds/routes.ts';
 import * as reports from '../money/reports/routes.ts';
@@ -44,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   payouts.previewOne,
   payouts.previewAffiliates,
   payouts.previewExcluded,
+  payouts.previewSignalsOf,
   payouts.getCurrent,
   payouts.get,
   payouts.complete,
@@ -60,6 +62,9 @@ export const ROUTES: readonly Route[] = [
   payouts.affiliates,
   payouts.commissions,
   payouts.exclusions,
+  payoutSignals.list,
+  payoutSignals.download,
+  payoutSignals.reviewRoute,
   returns.returned,
   returns.list,
   returns.undo,

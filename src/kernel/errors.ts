@@ -139,6 +139,7 @@ export const REASONS = {
     meaning:
       'The account requires a second person to approve a payout before it is paid, or two people if its author is unknown.',
   },
+  signals_unreviewed: { status: 409, meaning: 'A signal blocks until somebody has reviewed it.' },
   approval_not_needed: { status: 409, meaning: 'The account does not require approval of payouts.' },
   commission_is_paid: { status: 409, meaning: 'The commission is paid; use a refund.' },
   commission_is_voided: { status: 409, meaning: 'The commission is voided.' },

@@ -248,6 +248,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('previewPayout', `${payouts}/preview`);
   await act('previewPayoutAffiliates', `${payouts}/preview/affiliates`);
   await act('previewPayoutExclusions', `${payouts}/preview/excluded`);
+  await act('previewPayoutSignals', `${payouts}/preview/signals`);
   const first = await act('createPayout', payouts);
   await act('deletePayout', `${payouts}/${first.id}`);
   const payout = await act('createPayout', payouts);
@@ -257,6 +258,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     await act(`${word}Payout`, `${payouts}/${payout.id}/${word}`, { body: { revision: payout.revision } });
   }
   await world.query(`update accounts set approval = 'none'`);
+  await act('reviewPayoutSignals', `${payouts}/${payout.id}/signals/review`, {
+    body: { revision: payout.revision },
+  });
   await act('takePayoutResult', `${payouts}/${payout.id}/results`, {
     body: `affiliate_id\n${affiliate.id}\n`,
     headers: { 'content-type': 'application/octet-stream' },
@@ -407,6 +411,7 @@ test('of all writes only new commissions and events, previews and the trial of a
     'previewPayout',
     'previewPayoutAffiliates',
     'previewPayoutExclusions',
+    'previewPayoutSignals',
     'previewRecoveryOfWebhookEndpoint',
     'publishEvent',
     'publishEventBatch',

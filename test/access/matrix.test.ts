@@ -461,7 +461,7 @@ const EXPECTED: readonly (readonly [pattern: RegExp, roles: readonly string[]])[
     /^GET .*\/(payment-files\/\{format\}|invoices\/\{invoice_id\}\/download)$/,
     ['owner', 'member', 'finance', 'approver'],
   ],
-  [/^POST .*\/(approve|reject)$/, ['owner', 'member', 'finance', 'approver']],
+  [/^POST .*\/(approve|reject|signals\/review)$/, ['owner', 'member', 'finance', 'approver']],
   [/^POST .*\/(preview(\/\w+)?|bad-lines|test-filter)$/, EVERYBODY],
   [/^(PUT \/v2\/alerts|POST \/v2\/alerts\/test)$/, EVERYBODY],
   [/^GET .*\/secret$/, ['owner', 'member']],
@@ -486,6 +486,7 @@ describe('the description says who may use an operation', () => {
       'deleteOwnSession',
       'listOwnSessions',
       'rejectPayout',
+      'reviewPayoutSignals',
     ]);
   });
 

@@ -186,7 +186,7 @@ export async function newestEvent(world: World, api: Api, type: string): Promise
 }
 
 /** A payout as events and lists show it: without its long lists. */
-export function withoutLists({ affiliates, excluded, shared_destinations, ...rest }: Json): Json {
+export function withoutLists({ affiliates, excluded, shared_destinations, signals, ...rest }: Json): Json {
   return rest;
 }
 

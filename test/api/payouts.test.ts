@@ -100,6 +100,7 @@ describe('a new payout', () => {
       ],
       excluded: [],
       shared_destinations: [],
+      signals: [],
       metadata: {},
       revision: 1,
       created_by: key,

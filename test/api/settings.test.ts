@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_SIGNALS } from '../../src/terms/payout-signals.ts';
 import { apiOf } from '../support/api.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
@@ -99,6 +100,7 @@ describe('the account', () => {
       approval: 'none',
       destination_wait_hours: 0,
       payout_form: 'none',
+      payout_signals: DEFAULT_SIGNALS,
       state_thresholds: {},
       affiliate_notices: null,
       debtor: null,

@@ -54,6 +54,8 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Register an application': 'createOAuthApplication',
   Reject: 'rejectPayout',
   Remove: 'deleteAffiliateDestination',
+  'Remove EUR': 'changeAccount',
+  'Remove GBP': 'changeAccount',
   'Remove USD': 'changeAccount',
   'Remove rule 1': 'changeAccount',
   'Remove tax profile': 'deleteAffiliateTaxProfile',

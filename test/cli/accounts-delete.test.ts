@@ -53,6 +53,8 @@ async function noteSecondPerson(payout: string): Promise<void> {
     `insert into payout_changes (account_id, payout_id, revision, change, actor_kind, actor_id)
      select p.account_id, p.id, 2, 'reduced', 'key', 'x' from payouts p where public_id('po', p.id) = $1`,
     `insert into payout_approvals (account_id, payout_id, revision, user_id) select p.account_id, p.id, 2, u.id ${of}`,
+    `insert into payout_signals (account_id, payout_id, affiliate_id, currency, rule, revision, amount, details, blocks)
+     select p.account_id, p.id, 1, 'usd', 'first_payout_above', 1, 1, '{}', false from payouts p where public_id('po', p.id) = $1`,
     `insert into nacha_days select account_id, '1', '1', '260101', 1, 1 from payouts p where public_id('po', p.id) = $1`,
   ])
     await world.query(insert, [payout]);

@@ -55,10 +55,14 @@ test('affiliates with one bank account are named by payouts preview, show and co
     await api.put(`/v2/affiliates/${id}/destination`, sepa);
     await makeCommission(api, id);
   }
-  const shared = `Same bank account (sepa …3000): ${ada.id} Ada, ${ben.id} Ben\n`;
+  const shared = `sepa …3000 is the account of affiliates ${ada.id}, ${ben.id}`;
   expect(await runText('payouts', 'preview')).toContain(shared);
   await api.post(PAYOUTS);
   expect(await runText('payouts', 'show', 'current')).toContain(shared);
+  expect(await runText('payouts', 'signals', 'current', '--rule', 'shared_destination')).toContain(shared);
+  expect((await runJson('payouts', 'signals', 'current', '--ended')).data).toEqual([]);
+  const file = await runText('payouts', 'export', 'current', '--format', 'signals', '-o', '-');
+  expect(file.match(/,shared_destination,/g)).toHaveLength(2);
   const complete = ['payouts', 'complete', 'current', '--all-paid', '--also-without-file', '--yes'];
   const { stderr } = await run(...complete);
   expect(stderr).toContain(shared);

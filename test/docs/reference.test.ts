@@ -19,7 +19,7 @@ import { afterwards, completing, earning, listening, paying, publishing, setting
 import { applications, approving, people } from './story-people.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const LARGEST_PAGE = 320_000;
+const LARGEST_PAGE = 360_000;
 
 let world: World;
 let receiver: Receiver;

@@ -97,6 +97,11 @@ export async function approving({ show, refuse, chapter }: Recorder, { world }: 
     body: { revision, note: 'The refund of order 1042 is missing.' },
     as: owner,
   });
+  await show('reviewPayoutSignals', {
+    path,
+    body: { revision, note: 'Called the affiliates back at their known numbers.' },
+    as: owner,
+  });
   await show('approvePayout', { path, body: { revision }, as: owner });
   await show('getPayoutApproval', { path });
   await api.delete(`/v2/affiliates/payouts/${id}`);

@@ -296,6 +296,7 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
     query: { sort: '-commission_count', per_page: 1 },
   });
   await show('previewPayoutExclusions', { query: { reason: 'on_hold', per_page: 1 } });
+  await show('previewPayoutSignals', { body: selection, query: { per_page: 1 } });
   await refuse('getCurrentPayout', 'no_current_payout');
   await refuse('createPayout', 'unknown_filter', { body: { filters: { curency: 'usd' } } });
   const { id, affiliates } = await show('createPayout', {
@@ -312,6 +313,8 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
   await show('listPayoutCommissions', { path: { payout_id: id }, query: { type: 'sale', per_page: 1 } });
   await show('listPayoutExclusions', { path: { payout_id: id } });
   await show('listPayoutVerifications', { path: { payout_id: id } });
+  await show('listPayoutSignals', { path: { payout_id: id }, query: { is_ended: false, per_page: 1 } });
+  await show('downloadPayoutSignals', { path: { payout_id: id } });
   await show('downloadPayout', { path: { payout_id: id } });
   await show('downloadPaymentFile', { path: { payout_id: id, format: 'paypal' } });
   await show('getPaymentFiles', { path: { payout_id: id } });

@@ -20,6 +20,7 @@ let made = 0;
 const REQUESTS: Readonly<Record<ProtectedAction, (about: SignedInUser) => Parameters<SendRequest>>> = {
   end_approval: () => ['PATCH', '/v2/account', { body: { approval: 'none' } }],
   shorten_wait: () => ['PATCH', '/v2/account', { body: { destination_wait_hours: 1 } }],
+  change_blocks: () => ['PATCH', '/v2/account', { body: { payout_signals: {} } }],
   invite: () => [
     'POST',
     '/v2/users',
@@ -29,11 +30,12 @@ const REQUESTS: Readonly<Record<ProtectedAction, (about: SignedInUser) => Parame
   make_link: ({ id }) => ['POST', `/v2/users/${id}/reset-password`],
 };
 const ACTIONS = Object.keys(PROTECTED) as ProtectedAction[];
-const GIVING_ACCESS = ACTIONS.filter((action) => !/approval|wait/.test(action));
+const GIVING_ACCESS = ACTIONS.filter((action) => !/approval|wait|blocks/.test(action));
 
 const PROTECTIONS = {
   'payouts need a second person': { approval: 'second_person', destination_wait_hours: 0 },
   'a changed destination waits': { approval: 'none', destination_wait_hours: 24 },
+  'a signal blocks': { payout_signals: { destination_changed: { action: 'block' } } },
 } as const;
 
 async function protect(settings: object): Promise<void> {
@@ -46,8 +48,11 @@ async function protect(settings: object): Promise<void> {
 const whileOn: [ProtectedAction, keyof typeof PROTECTIONS][] = [
   ['end_approval', 'payouts need a second person'],
   ['shorten_wait', 'a changed destination waits'],
+  ['change_blocks', 'a signal blocks'],
   ...GIVING_ACCESS.flatMap((action) =>
-    (Object.keys(PROTECTIONS) as (keyof typeof PROTECTIONS)[]).map((when) => [action, when] as const),
+    (['payouts need a second person', 'a changed destination waits'] as const).map(
+      (when) => [action, when] as const,
+    ),
   ),
 ] as [ProtectedAction, keyof typeof PROTECTIONS][];
 
@@ -58,7 +63,7 @@ test.each(whileOn)('%s needs a signed-in owner or the command line while %s', as
   await withOperator(world, api, async (operator) => {
     const nobodys = await anonymousSenders(world, api, operator);
     await protect(PROTECTIONS[when]);
-    const isOfAccount = action === 'end_approval' || action === 'shorten_wait';
+    const isOfAccount = !GIVING_ACCESS.includes(action);
     const refused: [SendRequest, string][] = [
       [own['with their key'], 'owner_required'],
       [own['with a key that their key made'], 'owner_required'],

@@ -223,6 +223,8 @@ export const TESTED_IN: Readonly<Record<string, string>> = {
   'POST /v2/affiliates/payouts/preview': 'api/payouts',
   'POST /v2/affiliates/payouts/preview/affiliates': 'api/payouts',
   'POST /v2/affiliates/payouts/preview/excluded': 'api/payouts',
+  'POST /v2/affiliates/payouts/preview/signals': 'api/payouts',
+  'POST /v2/affiliates/payouts/{payout_id}/signals/review': 'api/payout-signals',
   'POST /v2/affiliates/payout-schedules': 'api/schedules',
   'PATCH /v2/affiliates/payout-schedules/{schedule_id}': 'api/schedules',
   // decisions about a payout, a line or a commission

@@ -75,12 +75,13 @@ describe("with another account's ids", () => {
     ({ operation, field, values }) =>
       changingNothing(async () => {
         for (const value of values) {
-          const ask = (foreign: Ids) => {
+          const askOf = (foreign: Ids) => {
             const request = requestOf(operation, ours);
             const body = { ...(request.body as object), [field]: value };
-            return world.api.request(operation.method, pathOf(operation, foreign), { ...request, body });
+            const ask = askerOf(world.api, person, !operation.access.key);
+            return ask(operation.method, pathOf(operation, foreign), { ...request, body });
           };
-          const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+          const [answer, missing] = [await askOf(theirs), await askOf(nobodys)];
           expect([answer.status, answer.reason], answer.text).toEqual([404, 'resource_missing']);
           expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
         }
@@ -97,13 +98,14 @@ describe("with another account's ids", () => {
 
   test.each(references)('$operationId refuses their $name in the body as it refuses one nobody has', (each) =>
     changingNothing(async () => {
-      const ask = (foreign: Ids) => {
+      const askOf = (foreign: Ids) => {
         const ids = { ...ours, [each.name]: foreign[each.name] };
         const body = requestOf(each.operation, ids, new Set([each.name]));
         expect(JSON.stringify(body)).toContain(`"${each.name}":${JSON.stringify(foreign[each.name])}`);
-        return world.api.request(each.operation.method, pathOf(each.operation, ours), body);
+        const ask = askerOf(world.api, person, !each.operation.access.key);
+        return ask(each.operation.method, pathOf(each.operation, ours), body);
       };
-      const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+      const [answer, missing] = [await askOf(theirs), await askOf(nobodys)];
       // the account has an unpaid payout, which is checked before the commissions of a new one
       const judgedBefore = each.operationId === 'createPayout';
       expect(answer.status, answer.text).toBe(judgedBefore ? 409 : 400);

@@ -26,7 +26,7 @@ import {
 } from './answers.tsx';
 import { COLUMNS, Lines } from './lines.tsx';
 import { PartOfLine } from './part.tsx';
-import { SharedAccounts } from './shared-accounts.tsx';
+import { Signals } from './signals.tsx';
 import {
   type DueLine,
   dueLines,
@@ -321,7 +321,7 @@ function ConfirmCompletion(props: {
         </Notice>
       )}
       <TickedWithoutFile lines={lines} ticks={ticks} answers={answers} />
-      <SharedAccounts payout={payout} />
+      <Signals payout={payout} isReadOnly />
       {open.length > 0 && (
         <Notice tone="bad">
           <p>{answerTexts.open(open.length)}</p>

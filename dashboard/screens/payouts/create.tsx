@@ -15,7 +15,7 @@ import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { LeftOut, WouldBePaid } from './preview.tsx';
 import { Sentences } from './sentences.tsx';
-import { SharedAccounts } from './shared-accounts.tsx';
+import { PreviewSignals } from './signals.tsx';
 
 const route = getRouteApi('/payouts/new');
 const texts = payouts.create;
@@ -134,7 +134,7 @@ function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelect
           </div>
         )}
       </div>
-      <SharedAccounts payout={preview} />
+      <PreviewSignals preview={preview} body={body} />
       <Tabs label={texts.title}>
         <Link
           to="/payouts/new"

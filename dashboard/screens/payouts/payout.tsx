@@ -28,6 +28,7 @@ import { Line } from './line.tsx';
 import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
 import { PreparedBy } from './prepared-by.tsx';
+import { Signals, SignalsFile } from './signals.tsx';
 import { useTicks } from './ticks.ts';
 import { Mismatches, ReadVerification } from './verifications.tsx';
 
@@ -211,6 +212,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   return (
     <>
       {lines && <Changes payout={payout} lines={lines} isCurrent={isCurrent} />}
+      <Signals payout={payout} />
       <Mismatches payout={payout} />
       <Corrections />
       <Approval payout={payout} />
@@ -349,6 +351,11 @@ function Paid({ payout, lines }: Shown) {
       <Corrections />
       {may.write && <CameBack payout={payout} />}
       {step === 'files' ? <Files payout={payout} /> : <Lines payout={payout} lines={lines} />}
+      {payout.signals.length > 0 && (
+        <div className="buttons">
+          <SignalsFile payout={payout} />
+        </div>
+      )}
       <PayoutInvoices payout={payout} />
     </>
   );

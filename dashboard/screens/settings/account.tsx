@@ -1,6 +1,5 @@
 import { type FormEvent, useState } from 'react';
 import type { Account } from '../../../src/client/api.ts';
-import { formatDecimal, parseDecimal } from '../../../src/kernel/money.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,11 +11,12 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
 import { settings } from '../../texts/settings.ts';
-import { type Amounts, AmountsField } from './amounts.tsx';
+import { AmountsField, amountsOf, minorOf } from './amounts.tsx';
 import { DebtorFields, debtorFrom, typedDebtor } from './debtor.tsx';
 import { Settings } from './frame.tsx';
 import { InvoicingFields, invoicingFrom, isInvoicingGood, typedInvoicing } from './invoicing.tsx';
 import { OriginatorFields, originatorFrom, typedOriginator } from './originator.tsx';
+import { SignalsFields, signalsFrom, typedSignals } from './signals.tsx';
 import { StatesField, statesFrom, typedStates } from './states.tsx';
 import { TaxFields, taxFrom, typedTax } from './tax.tsx';
 
@@ -33,23 +33,6 @@ export function AccountSettings() {
   );
 }
 
-const amountsOf = (minor: Readonly<Record<string, number>>): Amounts =>
-  Object.entries(minor).map(([currency, amount], line) => ({
-    line,
-    currency,
-    amount: formatDecimal(BigInt(amount), currency),
-  }));
-
-/** Minor units by currency; null when an amount is invalid. */
-function minorOf(amounts: Amounts): Record<string, number> | null {
-  const entries = amounts.map(({ currency, amount }) => {
-    const code = currency.trim().toLowerCase();
-    return [code, parseDecimal(amount.trim(), code)] as const;
-  });
-  if (entries.some(([code, minor]) => code === '' || minor === null)) return null;
-  return Object.fromEntries(entries.map(([code, minor]) => [code, Number(minor)]));
-}
-
 function AccountForm({ account }: { account: Account }) {
   const may = useMay();
   const saving = useWrite('changeAccount');
@@ -63,6 +46,7 @@ function AccountForm({ account }: { account: Account }) {
   const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [payoutForm, setPayoutForm] = useState(account.payout_form);
   const [states, setStates] = useState(() => typedStates(account));
+  const [signals, setSignals] = useState(() => typedSignals(account));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [eventOwner, setEventOwner] = useState(account.event_owner);
   const [most, setMost] = useState(String(account.endpoints_per_owner ?? ''));
@@ -71,6 +55,7 @@ function AccountForm({ account }: { account: Account }) {
   const [tax, setTax] = useState(() => typedTax(account));
   const [invoicing, setInvoicing] = useState(() => typedInvoicing(account));
   const [minimumPayout, paymentLimit, thresholds] = [minorOf(minimums), minorOf(limits), statesFrom(states)];
+  const payoutSignals = signalsFrom(signals);
   const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
   const isMostGood = /^([1-9]\d{0,4})?$/.test(most);
   const isHoldGood = /^\d{1,4}$/.test(hold);
@@ -78,6 +63,7 @@ function AccountForm({ account }: { account: Account }) {
     minimumPayout !== null &&
     paymentLimit !== null &&
     thresholds !== null &&
+    payoutSignals !== null &&
     [isHoldGood, isWaitGood, isMostGood, isInvoicingGood(invoicing)].every(Boolean);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
   const save = (event: FormEvent) => {
@@ -93,6 +79,7 @@ function AccountForm({ account }: { account: Account }) {
       approval,
       destination_wait_hours: Number(wait),
       payout_form: payoutForm,
+      payout_signals: payoutSignals,
       state_thresholds: thresholds,
       debtor: debtorFrom(debtor),
       originator: originatorFrom(account, originator),
@@ -162,6 +149,7 @@ function AccountForm({ account }: { account: Account }) {
           />
           <StatesField typed={states} onChange={setStates} />
         </Card>
+        <SignalsFields typed={signals} onChange={setSignals} />
         <DebtorFields typed={debtor} onChange={setDebtor} />
         <OriginatorFields typed={originator} onChange={setOriginator} />
         <TaxFields typed={tax} onChange={setTax} />

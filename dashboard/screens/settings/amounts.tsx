@@ -1,4 +1,4 @@
-import { parseDecimal } from '../../../src/kernel/money.ts';
+import { formatDecimal, parseDecimal } from '../../../src/kernel/money.ts';
 import { useMe } from '../../data/me.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { CurrencyField } from '../../parts/currency.tsx';
@@ -14,6 +14,24 @@ export type Amounts = readonly {
   readonly currency: string;
   readonly amount: string;
 }[];
+
+/** Amounts as they are edited. */
+export const amountsOf = (minor: Readonly<Record<string, number>>): Amounts =>
+  Object.entries(minor).map(([currency, amount], line) => ({
+    line,
+    currency,
+    amount: formatDecimal(BigInt(amount), currency),
+  }));
+
+/** Minor units by currency; null when an amount is invalid. */
+export function minorOf(amounts: Amounts): Record<string, number> | null {
+  const entries = amounts.map(({ currency, amount }) => {
+    const code = currency.trim().toLowerCase();
+    return [code, parseDecimal(amount.trim(), code)] as const;
+  });
+  if (entries.some(([code, minor]) => code === '' || minor === null)) return null;
+  return Object.fromEntries(entries.map(([code, minor]) => [code, Number(minor)]));
+}
 
 /** Fields for amounts in several currencies. */
 export function AmountsField({

@@ -16,8 +16,9 @@ import { addPayoutLists } from './lists.ts';
 import { describePreview, firstOf } from './preview-view.ts';
 import { addResults } from './results-command.ts';
 import { addReturned } from './returned.ts';
+import { describeSignals, SIGNALS_SHOWN, signalsOf } from './signal-view.ts';
 import { describeMismatches, MISMATCHES_SHOWN } from './verification-view.ts';
-import { actorsOf, describePayout, payoutTable, summarizePayout } from './view.ts';
+import { actorsOf, describePayout, join, payoutTable, summarizePayout } from './view.ts';
 
 const SELECTION_HELP = `
 Filters, which must all match: affiliate_id, program_id, product_id, order_id, payout_method, type, affiliate_status,
@@ -32,7 +33,7 @@ interface SelectionOptions extends MetadataOption {
   readonly ignoreMinimum?: boolean;
 }
 
-/** `payhook payouts list|show|affiliates|commissions|excluded|verifications|preview|create|export|results|complete|returned|returns|delete`. */
+/** `payhook payouts list|show|affiliates|commissions|excluded|signals|verifications|preview|create|export|results|complete|returned|returns|delete`. */
 export function addPayouts(payouts: Command, cli: Cli): void {
   addList(payouts, cli);
   payouts
@@ -139,10 +140,13 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
     const mismatches = isOpen
       ? await client.payouts.verifications(payout.id, { is_mismatch: true, per_page: MISMATCHES_SHOWN })
       : null;
-    terminal.result(
-      payout,
-      () =>
-        describePayout(payout, standing, names, terminal) + describeMismatches(payout, mismatches, terminal),
+    const signals = isOpen ? await signalsOf(client, payout) : null;
+    terminal.result(payout, () =>
+      join([
+        describePayout(payout, standing, names, terminal),
+        describeSignals(signals, payout, terminal),
+        describeMismatches(payout, mismatches, terminal),
+      ]),
     );
   });
 }
@@ -154,7 +158,11 @@ async function preview({ terminal, account }: Cli, options: SelectionOptions): P
     if (terminal.json) return terminal.result(made, () => '');
     const lines = made.affiliates ?? (await firstOf(client.payouts.previewAffiliates(selection)));
     const leftOut = await firstOf(client.payouts.previewExcluded(selection));
-    terminal.result(made, () => describePreview(made, { lines, leftOut }, terminal));
+    const signals =
+      made.signals.length > 0
+        ? await client.payouts.previewSignals(selection, { per_page: SIGNALS_SHOWN })
+        : null;
+    terminal.result(made, () => describePreview(made, { lines, leftOut, signals }, terminal));
   });
 }
 

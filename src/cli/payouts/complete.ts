@@ -41,7 +41,8 @@ import {
   toReturn,
   withNamed,
 } from './results.ts';
-import { actorsOf, sharedAccounts, summarizePayout } from './view.ts';
+import { describeSignals, signalsOf } from './signal-view.ts';
+import { actorsOf, summarizePayout } from './view.ts';
 import { refuseWithoutFile } from './without-file.ts';
 
 interface CompleteOptions extends MetadataOption {
@@ -158,8 +159,8 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       if (results.length > 0) refuseUnanswered(all, lines);
       checkComplete(all, lines);
       if (options.allPaid && !options.alsoWithoutFile) refuseWithoutFile(all, known);
-      const shared = sharedAccounts(found).trimEnd();
-      if (shared !== '') terminal.note(shared);
+      const signals = describeSignals(await signalsOf(client, found), found, terminal).trimEnd();
+      if (signals !== '') terminal.note(signals);
       await confirm(terminal, question(found, all, { paidAt: options.paidAt, back }), options.yes);
     }
     const done = await settle(client, found, { entries: all, paid_at: options.paidAt, metadata });

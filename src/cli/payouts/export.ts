@@ -47,6 +47,7 @@ const takers = (choice: Choice) => formatsWith(({ choices }) => choices.includes
 const ABOUT = {
   commissions: 'a row per commission',
   summary: 'a row per affiliate and currency, for people',
+  signals: 'a row per signal: what may point to fraud, and who reviewed it',
   ...Object.fromEntries(PAYMENT_FORMATS.map((format) => [format, PAYMENT_FILES[format].about])),
 };
 
@@ -78,7 +79,7 @@ Examples:
   $ payhook payouts export 1 -o - | head
 `;
 
-const FORMATS: readonly Format[] = ['commissions', 'summary', ...PAYMENT_FORMATS];
+const FORMATS: readonly Format[] = ['commissions', 'summary', 'signals', ...PAYMENT_FORMATS];
 /** The formats by accepted name. `sepa_credit_transfer` is an alias, because SEPA also has other kinds of transfers. */
 const FORMAT_NAMES = new Map<string, Format>([
   ...FORMATS.map((format) => [format, format] as const),
@@ -105,13 +106,16 @@ export function addExport(payouts: Command, cli: Cli): void {
     )
     .option(
       '--currency <currency>',
-      'all but commissions and summary: the currency, if the payout has several',
+      'all but commissions, summary and signals: the currency, if the payout has several',
     )
     .option(
       '--source-currency <currency>',
       `${takers('source_currency').join(', ')}: the currency the transfers are paid from; default the currency itself`,
     )
-    .option('--allow-skipped', 'all but commissions and summary: leave out affiliates the file cannot pay')
+    .option(
+      '--allow-skipped',
+      'all but commissions, summary and signals: leave out affiliates the file cannot pay',
+    )
     .option(
       '--execution-date <day>',
       `${takers('execution_date').join(', ')}: the day on which the bank pays, such as 2026-10-01; default today, for nacha the next banking day`,
@@ -124,7 +128,7 @@ export function addExport(payouts: Command, cli: Cli): void {
       '--no-instant',
       `${takers('instant').join(', ')}: ordinary transfers, although the debtor says instant`,
     )
-    .option('--rows-per-file <number>', 'all but commissions and summary: payments in one file')
+    .option('--rows-per-file <number>', 'all but commissions, summary and signals: payments in one file')
     .option(
       '--whole-units',
       `${takers('whole_units').join(', ')}: pay the whole part in currencies without fractions`,

@@ -3,8 +3,8 @@ import type { PaymentFormatName } from '../../terms/payments.ts';
 import { type FileSet, inExports, markName, pipeOut, type Receive } from '../command/csv-files.ts';
 import { CommandError } from '../command/errors.ts';
 
-/** The kind of file: commissions, a summary for people, or a payment file for PayPal, Wise or a bank. */
-export type Format = 'commissions' | 'summary' | PaymentFormatName;
+/** The kind of file: commissions, a summary for people, what may point to fraud, or a payment file for PayPal, Wise or a bank. */
+export type Format = 'commissions' | 'summary' | 'signals' | PaymentFormatName;
 
 /** The payout to export, and the choices. */
 export interface Source {
@@ -83,7 +83,9 @@ async function ask(source: Source, part: number) {
   const answer =
     format === 'commissions'
       ? client.payouts.download(payout.id)
-      : client.payouts.paymentFile(payout.id, format, format === 'summary' ? {} : { ...query, part });
+      : format === 'signals'
+        ? client.payouts.downloadSignals(payout.id)
+        : client.payouts.paymentFile(payout.id, format, format === 'summary' ? {} : { ...query, part });
   const { name, stream, skipped, aboveLimit, inOtherFiles, fileSet, replacesFileSet, ...tag } =
     await answer.catch((error: unknown) => {
       throw inOptions(error);

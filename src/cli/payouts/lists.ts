@@ -3,9 +3,11 @@ import type {
   Client,
   ListPayoutAffiliatesQuery,
   ListPayoutExclusionsQuery,
+  ListPayoutSignalsQuery,
   ListPayoutVerificationsQuery,
   Page,
 } from '../../client/client.ts';
+import { SIGNAL_RULE_NAMES } from '../../terms/payout-signals.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';
@@ -19,6 +21,7 @@ import {
 import { commissionTable } from '../commissions/view.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { signalTable } from './signal-view.ts';
 import { verificationTable } from './verification-view.ts';
 import { exclusionTable, lineTable } from './view.ts';
 
@@ -33,12 +36,19 @@ interface VerificationFilters extends ListOptions {
   readonly mismatch?: boolean;
 }
 
+interface SignalFilters extends ListOptions {
+  readonly affiliate?: string;
+  readonly rule?: string;
+  readonly unreviewed?: boolean;
+  readonly ended?: boolean;
+}
+
 interface ExclusionFilters extends ListOptions {
   readonly affiliate?: string;
   readonly reason?: string;
 }
 
-/** `payhook payouts affiliates|commissions|excluded|verifications`: the contents of a payout, a page at a time. */
+/** `payhook payouts affiliates|commissions|excluded|signals|verifications`: the contents of a payout, a page at a time. */
 export function addPayoutLists(payouts: Command, cli: Cli): void {
   const lines = payouts
     .command('affiliates')
@@ -87,6 +97,7 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
     .action((reference: string, options: ExclusionFilters) =>
       cli.run(() => listExcluded(cli, reference, options)),
     );
+  addSignals(payouts, cli);
   const verifications = payouts
     .command('verifications')
     .description('list what banks answered about the names of the payees of a payout')
@@ -98,6 +109,42 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
     .action((reference: string, options: VerificationFilters) =>
       cli.run(() => listVerifications(cli, reference, options)),
     );
+}
+
+function addSignals(payouts: Command, cli: Cli): void {
+  const signals = payouts
+    .command('signals')
+    .description('list what may point to fraud in a payout, with the reasons and who reviewed it')
+    .argument('<payout>', REFERENCE_HELP)
+    .option('--affiliate <affiliate>', AFFILIATE_HELP)
+    .option('--rule <rule>', SIGNAL_RULE_NAMES.join(', '))
+    .option('--unreviewed', 'only those that nobody has reviewed')
+    .option('--ended', 'only those that a change of the payout ended; default those that hold');
+  withPages(signals, { nouns: 'signals', sort: 'affiliate_id, amount, is_reviewed' })
+    .option('--json', 'print the page (a list of PayoutSignal)')
+    .addHelpText(
+      'after',
+      '\nAll of them as CSV: payhook payouts export <payout> --format signals\n' +
+        '\nExample:\n  $ payhook payouts signals current --unreviewed\n',
+    )
+    .action((reference: string, options: SignalFilters) =>
+      cli.run(() => listSignals(cli, reference, options)),
+    );
+}
+
+async function listSignals(cli: Cli, reference: string, options: SignalFilters): Promise<undefined> {
+  const { affiliate, rule, unreviewed, ended, ...rest } = options;
+  const query = {
+    ...queryOf<ListPayoutSignalsQuery>(rest),
+    rule: rule as ListPayoutSignalsQuery['rule'],
+    is_ended: ended ?? false,
+    ...(unreviewed ? { is_reviewed: false } : {}),
+  };
+  const page = await within(cli, { reference, affiliate }, (client, id, affiliate_id) =>
+    client.payouts.signals(id, { ...query, affiliate_id }),
+  );
+  const { terminal } = cli;
+  terminal.result(page, () => describePage(page, 'signal', (data) => signalTable(data, terminal), terminal));
 }
 
 async function listVerifications(

@@ -1,10 +1,18 @@
-import type { ListRequest, PayoutLine, PayoutPreview, PayoutPreviewExclusion } from '../../client/client.ts';
+import type {
+  ListRequest,
+  Page,
+  PayoutLine,
+  PayoutPreview,
+  PayoutPreviewExclusion,
+  PayoutSignal,
+} from '../../client/client.ts';
 import { LONGEST_EMAIL, LONGEST_NAME } from '../affiliates/view.ts';
 import { count, decimal } from '../terminal/money.ts';
 import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
-import { describeSums, join, lineTable, sharedAccounts } from './view.ts';
+import { describeSignals } from './signal-view.ts';
+import { describeSums, join, lineTable } from './view.ts';
 
 const MOST_SHOWN = 1000;
 
@@ -21,15 +29,19 @@ export async function firstOf<Item>(list: ListRequest<Item>): Promise<Item[]> {
 /** A preview as text: who gets how much, who is left out and why, and what would have to change. */
 export function describePreview(
   preview: PayoutPreview,
-  shown: { readonly lines: readonly PayoutLine[]; readonly leftOut: readonly PayoutPreviewExclusion[] },
+  shown: {
+    readonly lines: readonly PayoutLine[];
+    readonly leftOut: readonly PayoutPreviewExclusion[];
+    readonly signals: Page<PayoutSignal> | null;
+  },
   terminal: Terminal,
 ): string {
-  const { lines, leftOut } = shown;
+  const { lines, leftOut, signals } = shown;
   return join([
     describeSums(preview, terminal),
     lines.length === 0 ? '' : lineTable(lines, terminal) + restOf(preview.affiliate_count, lines.length),
     leftOut.length === 0 ? '' : leftOutTable(leftOut, terminal) + restOfLeftOut(preview, leftOut.length),
-    sharedAccounts(preview),
+    describeSignals(signals, null, terminal),
   ]);
 }
 

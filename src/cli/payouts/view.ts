@@ -72,7 +72,7 @@ export function describePayout(
     totalsOf(payout, terminal),
     linesOf(payout, terminal),
   ];
-  return join([...sections, excludedOf(payout, terminal), sharedAccounts(payout)]);
+  return join([...sections, excludedOf(payout, terminal)]);
 }
 
 /** A payout after a change: its sums and who was left out, without the lines. */
@@ -92,20 +92,6 @@ export function describeSums(preview: PayoutPreview, terminal: Terminal): string
   const blocked = current ? [`Not possible now: payout ${current} is unpaid.`] : [];
   const head = `${terminal.paint.strong('Preview')}, nothing was written: ${countsOf(preview)}`;
   return join([lines([head, ...selectionOf(preview), ...blocked]), totalsOf(preview, terminal)]);
-}
-
-/** The affiliates of an unpaid payout with the same bank account, one line for each account. */
-export function sharedAccounts({ shared_destinations: shared }: Payout | PayoutPreview): string {
-  return lines(
-    shared.map(({ type, last_four, affiliate_count, affiliates }) => {
-      const more = affiliate_count - affiliates.length;
-      const named = affiliates.map(({ affiliate_id, name, email }) =>
-        `${affiliate_id} ${name ?? email ?? ''}`.trim(),
-      );
-      const rest = more > 0 ? ` and ${more} more` : '';
-      return printable(`Same bank account (${type} …${last_four}): ${named.join(', ')}${rest}`);
-    }),
-  );
 }
 
 const countsOf = (payout: Payout | PayoutPreview) =>

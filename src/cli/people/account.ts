@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Account, ChangeAccountBody } from '../../client/client.ts';
+import { SIGNAL_RULE_NAMES, SIGNAL_RULES } from '../../terms/payout-signals.ts';
 import { describeMinimums, readCurrency, readMinimums } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
@@ -26,6 +27,7 @@ interface Settings {
   readonly destinationWait?: string;
   readonly stateThresholds?: string;
   readonly payoutForm?: 'none' | 'at_threshold' | 'always';
+  readonly signals?: string;
   readonly debtor?: string;
   readonly originator?: string;
   readonly taxProfile?: string;
@@ -47,6 +49,8 @@ and while it is on, a key cannot invite users, raise roles or create password li
 reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally "vat_id", "tax_number", "siren", and in the address "line2",
 "postal_code", "region". --invoicing is how self-billed invoices are numbered and taxed: {"rules": [{"country", "legal_type",
 "has_vat_id", "category", "rate", "exemption"}]} and "prefix", if numbers do not begin with SB-.
+--signals are rules with "action" (off, warn, block) and limits in minor units: {"first_payout_above": {"action": "block", "amounts": {"usd":
+100000}}}. It replaces all rules; the guide has them.
 --affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned", "destination_changed", "form_lapsing"]} and
 optionally "language" (en, de, fr, es) and "reply_to".
 
@@ -61,6 +65,7 @@ Examples:
   $ payhook account change --approval second_person
   $ payhook account change --destination-wait 48
   $ payhook account change --payout-form at_threshold --state-thresholds '{"CA": 60000}'
+  $ payhook account change --signals '{"destination_changed": {"action": "block"}}'
   $ payhook account change --affiliate-notices '{"kinds": ["paid", "returned"], "reply_to": "pay@shop.example"}'
 `;
 
@@ -112,6 +117,10 @@ export function addAccount(group: Command, cli: Cli): void {
       '--state-thresholds <json>',
       'from which sum of a year you report to a state, in cents, as a JSON object (null: not at all); none = as built in',
     )
+    .option(
+      '--signals <json>',
+      'what is looked for in payouts because it may point to fraud, as a JSON object; none = as built in',
+    )
     .option('--debtor <json>', 'the account that SEPA files pay from, as a JSON object; none removes it')
     .option('--originator <json>', 'the sender of NACHA files, as a JSON object; none removes it')
     .option('--tax-profile <json>', 'your company on invoices and reports, as a JSON object; none removes it')
@@ -162,6 +171,9 @@ function readSettings(settings: Settings): ChangeAccountBody {
     state_thresholds:
       readObject<Given<'state_thresholds'>>('--state-thresholds', settings.stateThresholds) ??
       (settings.stateThresholds === undefined ? undefined : {}),
+    payout_signals:
+      readObject<Given<'payout_signals'>>('--signals', settings.signals) ??
+      (settings.signals === undefined ? undefined : {}),
     debtor: readObject<Given<'debtor'>>('--debtor', debtor),
     originator: readObject<Given<'originator'>>('--originator', originator),
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
@@ -201,6 +213,9 @@ const describeStates = (thresholds: Account['state_thresholds']): string =>
     )
     .join(', ') || 'by the built-in table';
 
+const describeSignalRules = ({ payout_signals: rules }: Account): string =>
+  SIGNAL_RULE_NAMES.map((name) => `${SIGNAL_RULES[name].label}: ${rules[name].action}`).join(', ');
+
 function describe(account: Account, { paint }: Terminal): string {
   const facts = factLines([
     ['Currency', account.default_currency.toUpperCase()],
@@ -220,6 +235,7 @@ function describe(account: Account, { paint }: Terminal): string {
     ],
     ['Tax form to be paid', FORM_RULES[account.payout_form]],
     ['Reports to states', describeStates(account.state_thresholds)],
+    ['Signals', describeSignalRules(account)],
     [
       'SEPA debtor',
       account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,

@@ -3,6 +3,18 @@
  * and the name.
  */
 export const MEANINGS: Readonly<Record<string, string>> = {
+  'PayoutSignals.destination_changed': 'The line is paid elsewhere than the last payment.',
+  'PayoutSignals.shared_destination': 'Several affiliates of the payout are paid to one bank account.',
+  'PayoutSignals.first_payout_above': 'A first payment above a limit.',
+  'PayoutSignals.amount_above_history': 'An amount far above the payments before.',
+  'PayoutSignals.imported_together': 'Affiliates whom one import created are paid for the first time.',
+  'Account.payout_signals': 'What is looked for in payouts because it may point to fraud.',
+  'PayoutSignal.details': 'Why; null for what the rule does not look at.',
+  'SignalDetails.previous_destination': 'destination_changed: where the last payment went.',
+  'SignalDetails.destination': 'destination_changed, shared_destination: where the line is paid.',
+  'PayoutSignal.found_at': 'When it was found; null in a preview.',
+  'PayoutSignal.reviewed_at': 'When it was reviewed; null: not yet.',
+  'PayoutSignal.review_note': 'The note of who reviewed it.',
   object: 'The type of the record.',
   id: 'The id of the record.',
   data: 'The records of this page, in the requested order.',

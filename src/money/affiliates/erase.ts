@@ -170,6 +170,14 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
         from (select now() as now) at
         where account_id = ${account} and affiliate_id = ${id}`,
   );
+  await rows(
+    tx,
+    sql`update payout_signals s
+        set details = s.details || (
+          select coalesce(jsonb_object_agg(place, s.details -> place || '{"last_four": "0000"}'), '{}')
+          from unnest(array['destination', 'previous_destination']) place where s.details -> place ->> 'last_four' is not null)
+        where s.account_id = ${account} and s.affiliate_id = ${id}`,
+  );
   await deleteNotices(tx, account, id);
   await rows(tx, sql`delete from payee_verifications where account_id = ${account} and affiliate_id = ${id}`);
   await rows(

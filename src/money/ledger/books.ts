@@ -7,6 +7,7 @@ import type { Change } from './approval-rules.ts';
 import type { PayoutSummary } from './payout-record.ts';
 import { readSummary, summaryJson } from './payouts.ts';
 import { personBehind } from './person-behind.ts';
+import { noteSignals, type Revised } from './signals.ts';
 
 /**
  * Locks the account's row of payout books until the transaction ends. Every change of a payout's members or amounts locks
@@ -38,19 +39,25 @@ export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise
           select from payout_lines l
           where l.account_id = p.account_id and l.payout_id = p.id and ${lines})`,
   );
-  if (found) await revise(tx, account, found.id, { change: 'redirected', before: found.before });
+  if (found)
+    await revise(tx, account, found.id, {
+      change: 'redirected',
+      before: found.before,
+      lines,
+      regroups: true,
+    });
 }
 
 /**
- * Raises the revision of the unpaid payout, records who caused it and how (`approval-rules.ts`), and publishes the
- * change. Nothing else raises a revision, so nobody can approve a payout after changing it. The caller has locked the
- * books; `before` is the record until the change.
+ * Raises the revision of the unpaid payout, records who caused it and how (`approval-rules.ts`), finds the signals of the changed
+ * lines again, and publishes the change. Nothing else raises a revision, so nobody can approve a payout after changing it. The
+ * caller has locked the books; `before` is the record until the change.
  */
 export async function revise(
   tx: Tx,
   account: AccountId,
   payout: PayoutId,
-  { change, before }: { readonly change: Change; readonly before: Json<PayoutSummary> },
+  { change, before, ...revised }: Revised & { readonly change: Change; readonly before: Json<PayoutSummary> },
 ): Promise<void> {
   const { by } = tx;
   const user = by === null ? null : await personBehind(tx, account, by);
@@ -63,6 +70,7 @@ export async function revise(
         select account_id, id, revision, ${change}, ${by?.kind ?? null}::text, ${by?.id ?? null}::text, ${user}::uuid
         from revised where ${by !== null}`,
   );
+  await noteSignals(tx, account, payout, revised);
   const data = await readSummary(tx, account, payout);
   await publish(tx, { account, type: 'payout.updated', data, before });
 }

@@ -48,7 +48,12 @@ export async function settleGroup(tx: Tx, group: Group): Promise<void> {
     await publish(tx, { account, type: 'payout.deleted', data });
     return;
   }
-  await revise(tx, account, payout, { change: amount > owed ? 'increased' : 'reduced', before });
+  await revise(tx, account, payout, {
+    change: amount > owed ? 'increased' : 'reduced',
+    before,
+    lines: sql`l.affiliate_id = ${group.affiliate}`,
+    regroups: amount <= 0n,
+  });
 }
 
 async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {

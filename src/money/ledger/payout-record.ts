@@ -14,6 +14,7 @@ import {
   shownDestinationOfLine,
 } from './destinations.ts';
 import { sharedDestinations, sharedDestinationsField } from './shared-destinations.ts';
+import { signalsField, signalsOfPayout } from './signal-record.ts';
 
 /** Why an affiliate can be left out of a payout. */
 export const EXCLUSION_REASONS = [
@@ -176,6 +177,7 @@ export const payoutFields = {
   ),
   excluded,
   shared_destinations: sharedDestinationsField,
+  signals: signalsField,
 };
 /** A whole payout. */
 export const payout = strict(payoutFields, { title: 'Payout' });
@@ -250,7 +252,7 @@ const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
 
 const shared = sql`case when p.status = 'unpaid' then ${sharedDestinations(
   sql`p.account_id`,
-  sql`select s.affiliate_id, s.currency from payout_line_totals s where s.account_id = p.account_id and s.payout_id = p.id`,
+  sql`select s.affiliate_id, s.currency, s.amount from payout_line_totals s where s.account_id = p.account_id and s.payout_id = p.id`,
 )} else '[]'::json end`;
 
 const isOfOne = 'json_array_length(p.totals) = 1';
@@ -285,4 +287,5 @@ export const record = columnsOf(payout, {
   affiliates: lines,
   excluded: 'p.excluded',
   shared_destinations: shared,
+  signals: signalsOfPayout,
 });

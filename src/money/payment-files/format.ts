@@ -165,7 +165,8 @@ export const payingFrom = ({ payer }: PaymentFormat, account: Payer) => payer &&
 export const NOT_NOW = `when r.is_switched_off then 'is_ready_for_payout is false'
     when r.waits_until > now() then 'the destination changed less than ' || r.destination_wait_hours || ' hours ago: paid from '
       || to_char(date_trunc('hour', (r.waits_until + interval '1 hour') at time zone r.time_zone), 'YYYY-MM-DD HH24:MI') || ' on ('
-      || r.time_zone || ')'`;
+      || r.time_zone || ')'
+    when r.is_blocked then 'a signal blocks the line until somebody has reviewed it'`;
 
 /** How a row `r` is paid. */
 export const WAY = paidThrough('r.destination_type', 'r');

@@ -6,6 +6,7 @@ import { EEA } from '../../terms/eea.ts';
 import { selectList } from '../files/csv-export.ts';
 import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
+import { IS_BLOCKED } from '../ledger/signal-record.ts';
 import type { FilePart, PaymentFormat, Payments } from './format.ts';
 
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
@@ -28,6 +29,7 @@ export function paymentRows(
            p.status = 'unpaid' and not a.is_ready_for_payout
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
            case when p.status = 'unpaid' then ${waitsUntil('t.currency')} end as waits_until, o.destination_wait_hours, o.time_zone,
+           p.status = 'unpaid' and ${IS_BLOCKED} as is_blocked,
            x.id as destination_id, x.type as destination_type, x.account_holder, x.holder_in_files, x.number, x.bic,
            x.routing_number, x.account_type, x.country as account_country,
            case when x.type = 'wise_bank' or x.type = 'sepa' and x.country <> all(${literalList(EEA)})

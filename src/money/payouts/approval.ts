@@ -10,6 +10,7 @@ import type { Payout } from '../ledger/payout-record.ts';
 import { readSummary } from '../ledger/payouts.ts';
 import { type Bar, barsOf } from './approvers.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord } from './service.ts';
+import { refuseBlocked, reviewSignals } from './signals.ts';
 
 /** A person's decision about a payout. */
 export interface Decision {
@@ -22,8 +23,8 @@ export interface Decision {
 /**
  * Approves or rejects a revision of an unpaid payout for a signed-in user. A rejection voids earlier approvals, and an
  * approval voids a rejection. Repeating the same decision changes nothing. Throws `approval_not_needed`,
- * `approver_is_creator`, `approver_changed_payout`, `approver_let_in`, `payout_is_paid`, `payout_changed`, and as
- * `lockPayoutToChange`.
+ * `approver_is_creator`, `approver_changed_payout`, `approver_let_in`, `payout_is_paid`, `payout_changed`,
+ * `signals_unreviewed`, and as `lockPayoutToChange`.
  */
 export async function decidePayout(
   tx: Tx,
@@ -41,7 +42,12 @@ export async function decidePayout(
       'approval_not_needed',
       'payouts of this account need no approval: see the account setting `approval`',
     );
-  if (decision === 'approved') refuseBarred(await barsOf(tx, account, payout.id, user));
+  if (decision === 'approved') {
+    refuseBarred(await barsOf(tx, account, payout.id, user));
+    await refuseBlocked(tx, account, payout.id, null);
+    // whoever approves has seen them
+    await reviewSignals(tx, { account, user }, payout.id, { note: null });
+  }
   const write = decision === 'approved' ? writeApproval : writeRejection;
   if (await write(tx, { account, payout: payout.id, user, revision, note })) {
     const { status } = await readStatus(tx, account, payout.id);

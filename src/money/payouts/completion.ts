@@ -19,6 +19,7 @@ import { notifyOfPayments } from './payment-notices.ts';
 import type { CommissionEntry, CompletedPayout } from './record.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
+import { refuseBlocked } from './signals.ts';
 import { type LockedPayout, markPaid } from './store.ts';
 import { refuseWaiting } from './waiting.ts';
 
@@ -27,7 +28,7 @@ import { refuseWaiting } from './waiting.ts';
  * of the affiliate. A line listed as paid is paid in full or up to `amount`, with the rest carried to the next payout.
  * Every other line is released and owed again. `paidAt` is when the money left, not before the payout was created and not
  * in the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`, `approval_missing`, `duplicate_entry`,
- * `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`, `destination_waiting`.
+ * `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`, `signals_unreviewed`, `destination_waiting`.
  */
 export async function completePayout(
   tx: Tx,
@@ -53,6 +54,7 @@ export async function completePayout(
   const at = paid && paidWithin(paid, payout);
   refuseRepeated(entries);
   const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
+  await refuseBlocked(tx, account, payout.id, entries);
   await refuseWaiting(tx, account, payout.id, entries);
   await settleLines(tx, account, payout.id, entries);
   await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });

@@ -4,9 +4,13 @@ import { columnsOf } from '../../contract/records.ts';
 import type { Reader } from '../../db/database.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
 import { fullName, line, type PayoutLine, undecidedTotals } from '../ledger/payout-record.ts';
+import { type PayoutSignal, previewSignalColumns } from '../ledger/signal-record.ts';
+import { readSignalRules, signalCtes } from '../ledger/signals.ts';
 import { exclusionList } from './lists.ts';
 import { decidedGroups, moment, rowCondition, type Selection } from './plan.ts';
 import { type PreviewExclusion, previewExclusion } from './record.ts';
+import { signalFilters, signalSort } from './signals.ts';
+import { PREVIEWED } from './store.ts';
 
 const affiliateId = numberId((id) => sql`g.affiliate_id = ${id}`);
 
@@ -94,5 +98,32 @@ export function previewExclusions(
         where x.reason = 'on_hold' and ${rowCondition(selection)} and c.affiliate_id = x.affiliate_id
           and c.currency = x.currency and c.available_at > (select at from moment)) available on true`,
     record: previewExclusionRecord,
+  });
+}
+
+export const previewSignalList: ListDefinition = {
+  ...signalSort(['s.affiliate_id', 's.currency', 's.rule']),
+  filters: signalFilters,
+};
+
+/** A page of the signals that a create of this selection would find now. */
+export async function previewSignals(
+  db: Reader,
+  selection: Selection,
+  list: ListQuery,
+): Promise<Page<PayoutSignal>> {
+  const { account } = selection;
+  return listPage(db, {
+    list,
+    name: 'preview_signals',
+    isPrepared: false,
+    ctes: sql`moment as materialized (${moment}),
+      decided as materialized (${decidedGroups(selection)}),
+      ${signalCtes(account, await readSignalRules(db, account), PREVIEWED)}`,
+    table: 'found',
+    alias: 's',
+    where: sql`true`,
+    join: sql`join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id`,
+    record: previewSignalColumns,
   });
 }

@@ -9,13 +9,21 @@ import { commission } from '../commissions/record.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { line, payout, payoutSummary } from '../ledger/payout-record.ts';
 import { personBehind } from '../ledger/person-behind.ts';
+import { payoutSignal } from '../ledger/signal-record.ts';
 import { decidePayout } from './approval.ts';
 import { payoutApproval } from './approval-record.ts';
 import { getApproval } from './approval-view.ts';
 import { completePayout } from './completion.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
 import type { Selection } from './plan.ts';
-import { previewExclusionList, previewExclusions, previewLineList, previewLines } from './preview.ts';
+import {
+  previewExclusionList,
+  previewExclusions,
+  previewLineList,
+  previewLines,
+  previewSignalList,
+  previewSignals,
+} from './preview.ts';
 import {
   completed,
   completion,
@@ -151,6 +159,14 @@ export const previewExcluded = previewList('excluded', {
   read: previewExclusions,
 });
 
+export const previewSignalsOf = previewList('signals', {
+  operation: 'previewPayoutSignals',
+  summary: 'List the signals of a payout that would be created',
+  list: previewSignalList,
+  item: payoutSignal,
+  read: previewSignals,
+});
+
 export const getCurrent = readRoute({
   operation: 'getCurrentPayout',
   path: '/v2/affiliates/payouts/current',
@@ -205,6 +221,7 @@ export const complete = writeRoute({
     'affiliate_not_in_payout',
     'invalid_amount',
     'affiliates_missing',
+    'signals_unreviewed',
     'destination_waiting',
   ],
   handle: async ({ tx, account, principal, params, body, ifMatch }) =>
@@ -239,7 +256,7 @@ const decide = (name: 'approve' | 'reject', summary: string, description: string
       'payout_is_paid',
       'payout_changed',
       'approval_not_needed',
-      ...(name === 'approve' ? approverErrors : []),
+      ...(name === 'approve' ? ([...approverErrors, 'signals_unreviewed'] as const) : []),
     ],
     handle: async ({ tx, principal, params, body }) =>
       reply(

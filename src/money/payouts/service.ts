@@ -22,6 +22,7 @@ import type { Payout } from '../ledger/payout-record.ts';
 import { deletePayout, refreshTotals } from '../ledger/payout-totals.ts';
 import { readPayout, readSummary, type WhichPayout, whichPayout } from '../ledger/payouts.ts';
 import { missingAffiliates, missingPrograms } from '../ledger/references.ts';
+import { noteSignals } from '../ledger/signals.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
@@ -97,6 +98,7 @@ export async function createPayout(
   const { largest, lines } = await refreshTotals(tx, account, payout.id);
   if (lines === 0n) throw await nothingToPay(tx, account, payout.id);
   refuseInexact(largest);
+  await noteSignals(tx, account, payout.id, { lines: null, regroups: true });
   await publish(tx, { account, type: 'payout.created', data: await readSummary(tx, account, payout.id) });
   return found(await readPayout(tx, account, which(idOf('po', payout.id))));
 }

@@ -12,6 +12,8 @@ import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { summaryJson } from '../ledger/payouts.ts';
 import { noteSeries } from '../ledger/series.ts';
 import { sharedDestinations } from '../ledger/shared-destinations.ts';
+import { signalCounts } from '../ledger/signal-record.ts';
+import { readSignalRules, signalCtes } from '../ledger/signals.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { type PayoutPreview, preview } from './record.ts';
 
@@ -99,6 +101,12 @@ export function exclusionCounts(
   );
 }
 
+/** The lines of a preview, over `decided`. */
+export const PREVIEWED = {
+  lines: sql`select affiliate_id, currency, amount::int8 as amount from decided where reason is null`,
+  judged: sql`select * from line`,
+};
+
 /** The record that create would make now, read without writing. */
 export async function previewRecord(
   db: Reader,
@@ -125,8 +133,9 @@ export async function previewRecord(
     excluded: sql`(${exclusionsBy(sql`select * from left_out`)})`,
     shared_destinations: sharedDestinations(
       sql`${account}::uuid`,
-      sql`select affiliate_id, currency from taken`,
+      sql`select affiliate_id, currency, amount from taken`,
     ),
+    signals: signalCounts(sql`select rule, blocks, null::timestamptz as reviewed_at from found`),
     revision: 'null',
     created_by: 'null',
     schedule_id: 'null',
@@ -138,10 +147,12 @@ export async function previewRecord(
     current_payout_id: sql`(
       select public_id('po', id) from payouts where account_id = ${account} and status = 'unpaid')`,
   });
+  const rules = await readSignalRules(db, account);
   return oneRow(
     db,
     sql`with moment as materialized (${moment}),
         decided as materialized (${decidedGroups(selection)}),
+        ${signalCtes(account, rules, PREVIEWED)},
         taken as (select * from decided where reason is null),
         left_out as (select * from decided where reason is not null),
         totals as (

@@ -34,6 +34,11 @@ export const PROTECTED = {
     when: 'always',
     refusal: (may) => `destination_wait_hours: ${may} lower it`,
   },
+  change_blocks: {
+    what: 'change `payout_signals`',
+    when: 'while a signal blocks',
+    refusal: (may) => `payout_signals: while a signal blocks, ${may} change them`,
+  },
   invite: lettingIn('invite a user', 'invite users'),
   raise_role: lettingIn('raise the role of a user', 'raise the role of a user'),
   make_link: lettingIn(

@@ -15,6 +15,7 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { affiliateNotices, affiliateNoticesInput } from './affiliate-notices.ts';
 import { invoicing, invoicingInput } from './invoicing.ts';
 import { MASKED, originator, originatorInput, type StoredOriginator } from './originator.ts';
+import { payoutSignals, payoutSignalsColumn, payoutSignalsInput } from './payout-signals.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
 const timeZone = Type.String({
@@ -175,6 +176,7 @@ export const account = strict(
     approval,
     destination_wait_hours: destinationWait,
     payout_form: payoutForm,
+    payout_signals: payoutSignals,
     state_thresholds: stateThresholds,
     debtor: nullable(debtor),
     originator: nullable(originator),
@@ -204,6 +206,7 @@ export const record = columnsOf(account, {
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
   payout_form: 'a.payout_form',
+  payout_signals: payoutSignalsColumn,
   state_thresholds: 'a.state_thresholds',
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
   originator: `case when a.originator is not null
@@ -230,6 +233,7 @@ export const accountChange = strict({
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),
   payout_form: Type.Optional(payoutForm),
+  payout_signals: Type.Optional(payoutSignalsInput),
   state_thresholds: Type.Optional(stateThresholds),
   debtor: Type.Optional(nullable(debtorInput)),
   originator: Type.Optional(nullable(originatorInput)),

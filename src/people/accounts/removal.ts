@@ -26,6 +26,7 @@ const RECORDS = [
   'payout_line_totals',
   'payout_lines',
   'payout_approvals',
+  'payout_signals',
   'payout_changes',
   'payee_verifications',
   'destination_corrections',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isAllowed } from '../../contract/access.ts';
 import { assignmentsOf } from '../../contract/changes.ts';
 import type { Principal } from '../../contract/route.ts';
@@ -9,6 +10,7 @@ import { normalizeCurrency } from '../../kernel/money.ts';
 import { nameWithoutAddress } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
+import { DEFAULT_SIGNALS } from '../../terms/payout-signals.ts';
 import { masked } from '../../terms/tax-ids.ts';
 import { US_STATES } from '../../terms/us-thresholds.ts';
 import { createKey } from '../keys/service.ts';
@@ -17,6 +19,7 @@ import { debtorFrom } from './debtor.ts';
 import { invoicingFrom } from './invoicing.ts';
 import { originatorFrom } from './originator.ts';
 import { originsFrom } from './origins.ts';
+import { payoutSignalsFrom } from './payout-signals.ts';
 import { PROTECTED, type ProtectedAction, TRUSTED } from './protection.ts';
 import type { Account, AccountChange, Payer } from './record.ts';
 import {
@@ -27,6 +30,7 @@ import {
   readDestinationWait,
   readPayer,
   readProtection,
+  readsBlocks,
   readZone,
   spelledZone,
   updateAccount,
@@ -133,6 +137,9 @@ export async function changeAccount(
       ...(input.state_thresholds !== undefined
         ? { state_thresholds: knownStates(input.state_thresholds) }
         : {}),
+      ...(input.payout_signals !== undefined
+        ? { payout_signals: payoutSignalsFrom(input.payout_signals, knownAmounts) }
+        : {}),
       ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
       ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
       ...(input.originator ? { originator: originatorFrom(input.originator) } : {}),
@@ -155,6 +162,7 @@ export async function changeAccount(
       'approval',
       'destination_wait_hours',
       'payout_form',
+      'payout_signals',
       'state_thresholds',
       'debtor',
       'originator',
@@ -177,17 +185,22 @@ export async function needsApproval(db: Reader, account: AccountId): Promise<boo
 
 /**
  * Throws `owner_required` unless the caller may make this change. A key is in the hands of programs, and one person may
- * hold it: it cannot take away the second person whom payouts need, nor shorten the wait of changed destinations.
+ * hold it: it cannot take away the second person whom payouts need, shorten the wait of changed destinations, or change signals while one blocks.
  */
 export async function authorizeChange(
   tx: Tx,
   principal: Principal,
-  { approval, destination_wait_hours: hours }: AccountChange,
+  { approval, destination_wait_hours: hours, payout_signals: signals }: AccountChange,
 ): Promise<void> {
   if (isTrusted(principal)) return;
   const { account } = principal;
   if (approval === 'none' && (await needsApproval(tx, account))) throw refusal('end_approval');
   if (hours !== undefined && hours < (await readDestinationWait(tx, account))) throw refusal('shorten_wait');
+  if (signals !== undefined && (await readsBlocks(tx, account))) {
+    const { payout_signals: before } = fromJson(await getAccount(tx, account));
+    const after = { ...DEFAULT_SIGNALS, ...payoutSignalsFrom(signals, knownAmounts) };
+    if (!isDeepStrictEqual(before, after)) throw refusal('change_blocks');
+  }
 }
 
 /**

@@ -66,6 +66,15 @@ export async function readDestinationWait(db: Reader, id: AccountId): Promise<nu
   return hours;
 }
 
+/** Whether a signal blocks payouts. */
+export async function readsBlocks(db: Reader, id: AccountId): Promise<boolean> {
+  const { blocks } = await oneRow<{ blocks: boolean }>(
+    db,
+    sql`select jsonb_path_exists(payout_signals, '$.*.action ? (@ == "block")') as blocks from accounts where id = ${id}`,
+  );
+  return blocks;
+}
+
 /** How PostgreSQL spells the name of a time zone, given in any case; null when it does not know it. */
 export async function spelledZone(db: Reader, name: string): Promise<string | null> {
   const row = await maybeRow<{ name: string }>(

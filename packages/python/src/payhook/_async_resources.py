@@ -118,6 +118,31 @@ class AsyncPayouts:
             **options,
         )
 
+    def preview_signals(
+        self,
+        body: types.PayoutSelection | None = None,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["affiliate_id", "-affiliate_id", "amount", "-amount"] | None = None,
+        rule: Literal["destination_changed", "shared_destination", "first_payout_above", "amount_above_history", "imported_together"] | None = None,
+        affiliate_id: int | None = None,
+        blocks: bool | None = None,
+        **options: Unpack[KeyedOptions],
+    ) -> AsyncListing[types.PayoutSignal]:
+        """List the signals of a payout that would be created. Works for any number of rows. Each page is
+        computed when requested.
+        """
+        return self._calls.listing(
+            "POST",
+            ("/v2/affiliates/payouts/preview/signals",),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "rule": rule, "affiliate_id": affiliate_id, "blocks": blocks},
+            body=body,
+            order="affiliate_id",
+            **options,
+        )
+
     async def current(self, **options: Unpack[CallOptions]) -> types.Payout:
         """Get the current unpaid payout."""
         return await self._calls.record("GET", ("/v2/affiliates/payouts/current",), **options)
@@ -288,6 +313,58 @@ class AsyncPayouts:
             ("/v2/affiliates/payouts/{payout_id}/excluded", payout_id),
             query={"page": page, "per_page": per_page, "after": after, "sort": sort, "reason": reason, "affiliate_id": affiliate_id},
             order="id",
+            **options,
+        )
+
+    def signals(
+        self,
+        payout_id: str,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+        after: str | None = None,
+        sort: Literal["affiliate_id", "-affiliate_id", "amount", "-amount", "is_reviewed", "-is_reviewed"] | None = None,
+        rule: Literal["destination_changed", "shared_destination", "first_payout_above", "amount_above_history", "imported_together"] | None = None,
+        affiliate_id: int | None = None,
+        blocks: bool | None = None,
+        is_ended: bool | None = None,
+        is_reviewed: bool | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncListing[types.PayoutSignal]:
+        """List the signals of a payout. What may point to fraud in its lines, found when it was created
+        and when it changed, and who reviewed it. Those that no longer hold stay: `is_ended=false`
+        leaves them out.
+        """
+        return self._calls.listing(
+            "GET",
+            ("/v2/affiliates/payouts/{payout_id}/signals", payout_id),
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "rule": rule, "affiliate_id": affiliate_id, "blocks": blocks, "is_ended": is_ended, "is_reviewed": is_reviewed},
+            order="affiliate_id",
+            **options,
+        )
+
+    async def download_signals(self, payout_id: str, **options: Unpack[CallOptions]) -> AsyncDownload:
+        """Download the signals of a payout as CSV."""
+        return await self._calls.download(
+            "GET",
+            ("/v2/affiliates/payouts/{payout_id}/signals/download", payout_id),
+            **options,
+        )
+
+    async def review_signals(
+        self,
+        payout_id: str,
+        body: types.ReviewPayoutSignalsBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.Payout:
+        """Review signals of a payout. Notes that you, a signed-in user, have looked into signals, so that
+        they no longer block. Signals that are found later need a review of their own. Approving the
+        payout reviews those that do not block.
+        """
+        return await self._calls.record(
+            "POST",
+            ("/v2/affiliates/payouts/{payout_id}/signals/review", payout_id),
+            body=body,
             **options,
         )
 

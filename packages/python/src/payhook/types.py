@@ -49,6 +49,8 @@ class Account(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
+    payout_signals: PayoutSignals
+    """What is looked for in payouts because it may point to fraud."""
     state_thresholds: dict[str, int | None]
     """Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from
     which you report to it, in place of the built-in table; null: you report nothing.
@@ -702,6 +704,84 @@ class BatchInput(TypedDict):
 
 Capability = Literal["read", "write", "files", "approve", "tax_ids", "webhooks", "self", "people", "own"]
 
+class ChangeAccountBodyPayoutSignalsDestinationChanged(TypedDict):
+    """The line is paid to another account, address or method than the last payment of the last 13 months."""
+
+    action: NotRequired[SignalAction]
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+
+
+class ChangeAccountBodyPayoutSignalsSharedDestination(TypedDict):
+    """Several affiliates of the payout are paid to one bank account."""
+
+    action: NotRequired[SignalAction]
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+
+
+class ChangeAccountBodyPayoutSignalsFirstPayoutAbove(TypedDict):
+    """The affiliate was not paid in this currency in the last 13 months, and the amount is above the
+    limit.
+    """
+
+    action: NotRequired[SignalAction]
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+    amounts: NotRequired[dict[str, int]]
+    """The limit in minor units by currency; a currency without one gives no signal."""
+
+
+class ChangeAccountBodyPayoutSignalsAmountAboveHistory(TypedDict):
+    """The amount is more than `times` the largest payment of the last 13 months."""
+
+    action: NotRequired[SignalAction]
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+    amounts: NotRequired[dict[str, int]]
+    """The amount in minor units by currency up to which there is no signal."""
+    times: NotRequired[int]
+    """How many times the largest payment."""
+
+
+class ChangeAccountBodyPayoutSignalsImportedTogether(TypedDict):
+    """At least `affiliates` affiliates of the payout were created by one import of the last `days` days
+    and were never paid.
+    """
+
+    action: NotRequired[SignalAction]
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+    affiliates: NotRequired[int]
+    """How many affiliates."""
+    days: NotRequired[int]
+    """How many days after the import."""
+
+
+class ChangeAccountBodyPayoutSignals(TypedDict):
+    """Replaces the settings of all rules: what is missing has its default."""
+
+    destination_changed: NotRequired[ChangeAccountBodyPayoutSignalsDestinationChanged]
+    """The line is paid to another account, address or method than the last payment of the last 13 months."""
+    shared_destination: NotRequired[ChangeAccountBodyPayoutSignalsSharedDestination]
+    """Several affiliates of the payout are paid to one bank account."""
+    first_payout_above: NotRequired[ChangeAccountBodyPayoutSignalsFirstPayoutAbove]
+    """The affiliate was not paid in this currency in the last 13 months, and the amount is above the
+    limit.
+    """
+    amount_above_history: NotRequired[ChangeAccountBodyPayoutSignalsAmountAboveHistory]
+    """The amount is more than `times` the largest payment of the last 13 months."""
+    imported_together: NotRequired[ChangeAccountBodyPayoutSignalsImportedTogether]
+    """At least `affiliates` affiliates of the payout were created by one import of the last `days` days
+    and were never paid.
+    """
+
+
 class ChangeAccountBodyDebtor(TypedDict):
     name: str
     """At most 70 characters as banks write it."""
@@ -842,6 +922,8 @@ class ChangeAccountBody(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
+    payout_signals: NotRequired[ChangeAccountBodyPayoutSignals]
+    """Replaces the settings of all rules: what is missing has its default."""
     state_thresholds: NotRequired[dict[str, int | None]]
     """Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from
     which you report to it, in place of the built-in table; null: you report nothing.
@@ -1646,6 +1728,8 @@ class CompletedPayout(TypedDict):
     """Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
     affiliate accounts; the first 100, empty once the payout is paid.
     """
+    signals: list[SignalCount]
+    """What may point to fraud, by rule: `listPayoutSignals` has the lines and reasons."""
     unlisted_affiliate_count: int
     """Affiliates without any listed line: all their lines were released."""
     unlisted_line_count: int
@@ -3536,6 +3620,8 @@ class Payout(TypedDict):
     """Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
     affiliate accounts; the first 100, empty once the payout is paid.
     """
+    signals: list[SignalCount]
+    """What may point to fraud, by rule: `listPayoutSignals` has the lines and reasons."""
 
 
 class PayoutApprovalApprovalsItem(TypedDict):
@@ -3986,6 +4072,8 @@ class PayoutPreview(TypedDict):
     """Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
     affiliate accounts; the first 100, empty once the payout is paid.
     """
+    signals: list[SignalCount]
+    """What may point to fraud, by rule: `listPayoutSignals` has the lines and reasons."""
     current_payout_id: str | None
     """The unpaid payout that prevents creating this one."""
 
@@ -4273,6 +4361,54 @@ class PayoutSelection(TypedDict):
     """Also pays amounts below the minimum."""
     metadata: NotRequired[dict[str, str]]
     """Your own keys and texts."""
+
+
+class PayoutSignal(TypedDict):
+    object: Literal["payout_signal"]
+    """The type of the record."""
+    rule: SignalRule
+    """What was found: `payout_signals` of the account has the rules."""
+    affiliate_id: int
+    """The affiliate."""
+    name: str | None
+    """The name."""
+    currency: str
+    """The currency of the amounts."""
+    amount: int
+    """Of the line when it was found."""
+    details: SignalDetails
+    """Why; null for what the rule does not look at."""
+    blocks: bool
+    """The payout is not approved, and the line is in no payment file and not paid, until somebody has
+    reviewed it.
+    """
+    revision: int | None
+    """The revision of the payout in which it was found; null in a preview."""
+    ended_revision: int | None
+    """The revision in which it was gone; null: it holds."""
+    found_at: str | None
+    """When it was found; null in a preview."""
+    reviewed_by: str | None
+    """The user who reviewed it, or approved the payout with it."""
+    reviewed_at: str | None
+    """When it was reviewed; null: not yet."""
+    review_note: str | None
+    """The note of who reviewed it."""
+
+
+class PayoutSignals(TypedDict):
+    """What is looked for in payouts because it may point to fraud."""
+
+    destination_changed: SignalSetting
+    """The line is paid elsewhere than the last payment."""
+    shared_destination: SignalSetting
+    """Several affiliates of the payout are paid to one bank account."""
+    first_payout_above: SignalLimit
+    """A first payment above a limit."""
+    amount_above_history: SignalHistory
+    """An amount far above the payments before."""
+    imported_together: SignalImport
+    """Affiliates whom one import created are paid for the first time."""
 
 
 PayoutStatus = Literal["unpaid", "paid"]
@@ -4935,6 +5071,19 @@ class ReturnPayoutLineBody(TypedDict):
     """The reference of the return at the bank; null if there is none."""
 
 
+class ReviewPayoutSignalsBody(TypedDict):
+    revision: int
+    """The revision you reviewed: if the payout has another one by now, the review is refused."""
+    rule: NotRequired[SignalRule]
+    """Only signals of this rule."""
+    affiliate_id: NotRequired[int]
+    """Only signals of this affiliate."""
+    currency: NotRequired[str]
+    """Only signals of lines in this currency."""
+    note: NotRequired[str | None]
+    """Kept with the signals."""
+
+
 Role = Literal["owner", "member", "finance", "approver", "viewer"]
 
 class RotateWebhookEndpointSecretBody(TypedDict):
@@ -5052,6 +5201,87 @@ class SharedDestinationAffiliate(TypedDict):
     """The name."""
     email: str | None
     """The e-mail address."""
+
+
+SignalAction = Literal["off", "warn", "block"]
+
+class SignalCount(TypedDict):
+    rule: SignalRule
+    """What was found: `payout_signals` of the account has the rules."""
+    line_count: int
+    """Lines with the signal."""
+    unreviewed_count: int
+    """Of them, those that nobody has reviewed."""
+    blocking_count: int
+    """Of these, those that block."""
+
+
+class SignalDestination(TypedDict):
+    type: DestinationType
+    """The type, such as `payout.paid`."""
+    last_four: str | None
+    """wise_bank, sepa, ach: the last four characters of the IBAN or account number; 0000 after the
+    affiliate was erased.
+    """
+
+
+class SignalDetails(TypedDict):
+    """why; null for what the rule does not look at."""
+
+    limit: int | None
+    """first_payout_above, amount_above_history: the amount is above it."""
+    largest_payment: int | None
+    """amount_above_history: the largest payment before."""
+    previous_destination: SignalDestination | None
+    """destination_changed: where the last payment went."""
+    destination: SignalDestination | None
+    """destination_changed, shared_destination: where the line is paid."""
+    affiliates: list[int] | None
+    """shared_destination: the affiliates with this account, the first 20."""
+    affiliate_count: int | None
+    """shared_destination, imported_together: how many affiliates."""
+    import_id: str | None
+    """imported_together: the import."""
+
+
+class SignalHistory(TypedDict):
+    action: SignalAction
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+    amounts: dict[str, int]
+    """The amount in minor units by currency up to which there is no signal."""
+    times: int
+    """How many times the largest payment."""
+
+
+class SignalImport(TypedDict):
+    action: SignalAction
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+    affiliates: int
+    """How many affiliates."""
+    days: int
+    """How many days after the import."""
+
+
+class SignalLimit(TypedDict):
+    action: SignalAction
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
+    amounts: dict[str, int]
+    """The limit in minor units by currency; a currency without one gives no signal."""
+
+
+SignalRule = Literal["destination_changed", "shared_destination", "first_payout_above", "amount_above_history", "imported_together"]
+
+class SignalSetting(TypedDict):
+    action: SignalAction
+    """off: not looked for; warn: shown; block: neither approved nor paid, and in no payment file, until
+    somebody has reviewed it.
+    """
 
 
 SignatureAlgorithm = Literal["sha256", "sha512", "sha1"]
