@@ -161,7 +161,7 @@ webhook endpoint that subscribes to its type, always in the same envelope:
 
 \`data\` is the record as the REST API returns it, without its long lists. Times are RFC 3339 in UTC with milliseconds. An event may
 arrive twice, or after a later one, so remember the \`id\`. [webhooks.md](webhooks.md) describes how events are signed, sent and
-retried. \`GET /v2/event-types\` returns the types below for programs, with a JSON schema and an example of each.
+retried. \`GET /v2/event-types\` returns the types below, and your own, for programs, with a JSON schema and an example of each.
 
 ## What changed
 Events that report an update have \`changes\`: how the record differs from what it was just before. They are
@@ -210,7 +210,8 @@ POST /v2/events
 \`\`\`
 
 The type is any dotted name without one of the prefixes above, and \`data\` is any JSON object, passed on unchanged. Publishing the
-same event again under the same \`external_id\` does not send it twice: the response is the stored event.
+same event again under the same \`external_id\` does not send it twice: the response is the stored event. You can
+[describe your types](webhooks-reference.md#your-own-event-types), and have events checked against their schema.
 
 ${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }

@@ -157,7 +157,12 @@ export const ROOMS = [
     'events, and the endpoints that receive them',
     ['people', 'outbox', 'notices', 'contract', 'erasure', 'db', 'metrics', 'kernel'],
   ],
-  ['webhooks/types', 'names of event types, and the subscriptions that match them', []],
+  [
+    'webhooks/types',
+    'event types: their names, the subscriptions that match them, own ones with the schema of their data',
+    [],
+    ['changes', 'types', 'validation'],
+  ],
   [
     'webhooks/log',
     'deliveries and their attempts',
@@ -206,7 +211,7 @@ export const ROOMS = [
   [
     'catalogue',
     'the data and an example of every event type',
-    ['money', 'webhooks', 'outbox', 'contract', 'kernel'],
+    ['money', 'webhooks', 'outbox', 'contract', 'db', 'kernel'],
   ],
 
   [

@@ -140,6 +140,13 @@ export const settings = {
       optional: 'An event without an owner is sent to every endpoint',
       required: 'An event without an owner is refused',
     },
+    eventValidation: 'Events that violate the schema of their type',
+    eventValidationHint: 'Schemas are part of your own event types, under Events.',
+    eventValidations: {
+      off: 'Are not checked',
+      warn: 'Are sent, and the type shows the violation',
+      refuse: 'Are refused',
+    },
     mostPerOwner: 'Most webhook endpoints of an owner',
     mostPerOwnerHint:
       'If you leave it empty, an owner can create ten in a portal, and you as many as you like.',

@@ -3427,8 +3427,8 @@ func (resource *EventsResource) Get(ctx context.Context, eventID string, options
 	return record[PublishedEventWhole](ctx, resource.calls, request{method: "GET", path: "/v2/events/{event_id}", parts: []any{eventID}}, options)
 }
 
-// Types: List the types of events. The types that Payhook publishes. A platform's own types are not listed.
-// Returns one page.
+// Types: List the types of events. The types that Payhook publishes, and your own. A portal gets those of your
+// own that its link offers. Returns one page.
 func (resource *EventsResource) Types(ctx context.Context, query *ListEventTypesQuery, options ...CallOption) (*Page[EventType], error) {
 	return record[Page[EventType]](ctx, resource.calls, request{method: "GET", path: "/v2/event-types", query: query.values()}, options)
 }
@@ -3436,6 +3436,23 @@ func (resource *EventsResource) Types(ctx context.Context, query *ListEventTypes
 // AllTypes: the records of Events.Types, from the page of the query on, 100 per request.
 func (resource *EventsResource) AllTypes(ctx context.Context, query *ListEventTypesQuery, options ...CallOption) iter.Seq2[EventType, error] {
 	return all[EventType](ctx, resource.calls, request{method: "GET", path: "/v2/event-types", query: query.values()}, "type", options)
+}
+
+// Type: Get a type of event.
+func (resource *EventsResource) Type(ctx context.Context, type_ string, options ...CallOption) (*EventType, error) {
+	return record[EventType](ctx, resource.calls, request{method: "GET", path: "/v2/event-types/{type}", parts: []any{type_}}, options)
+}
+
+// PutType: Create or replace an event type of your own. Fields that are left out get their default. Events of
+// the type are checked against `data_schema` if the account has `event_validation`, from the next request on. At
+// most 200 types. Types that begin with one of our own prefixes are refused.
+func (resource *EventsResource) PutType(ctx context.Context, type_ string, body PutEventTypeBody, options ...CallOption) (*EventType, error) {
+	return record[EventType](ctx, resource.calls, request{method: "PUT", path: "/v2/event-types/{type}", parts: []any{type_}, body: body}, options)
+}
+
+// DeleteType: Delete an event type of your own. Events of the type are still published and sent, unchecked.
+func (resource *EventsResource) DeleteType(ctx context.Context, type_ string, options ...CallOption) error {
+	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/event-types/{type}", parts: []any{type_}}, options)
 }
 
 // MeResource has the operations of Me.

@@ -27,6 +27,10 @@ type Account struct {
 	// required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every
 	// recipient by mistake.
 	EventOwner EventOwnerRule `json:"event_owner"`
+	// What happens to an event whose data violates the schema of its type. warn: it is accepted, the answer has the
+	// header Payhook-Schema-Violation, and the type its `last_violation`; refuse: publishing is refused. Types
+	// without a schema are accepted.
+	EventValidation EventValidationRule `json:"event_validation"`
 	// The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise.
 	EndpointsPerOwner *int64 `json:"endpoints_per_owner"`
 	// second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
@@ -1018,6 +1022,10 @@ type ChangeAccountBody struct {
 	// required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every
 	// recipient by mistake.
 	EventOwner *EventOwnerRule `json:"event_owner,omitzero"`
+	// What happens to an event whose data violates the schema of its type. warn: it is accepted, the answer has the
+	// header Payhook-Schema-Violation, and the type its `last_violation`; refuse: publishing is refused. Types
+	// without a schema are accepted.
+	EventValidation *EventValidationRule `json:"event_validation,omitzero"`
 	// The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise.
 	EndpointsPerOwner Optional[int64] `json:"endpoints_per_owner,omitzero"`
 	// second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
@@ -2403,13 +2411,42 @@ type EventType struct {
 	Object string `json:"object"`
 	// The type, such as `payout.paid`.
 	Type string `json:"type"`
+	// payhook: Payhook publishes it; own: you do.
+	Origin EventTypeOrigin `json:"origin"`
 	// When it happens.
 	Description string `json:"description"`
+	// Shown together with the others of the group.
+	Group *string `json:"group"`
+	// Null = it is not deprecated.
+	Deprecation *string `json:"deprecation"`
 	// The JSON schema of the whole event.
 	Schema map[string]any `json:"schema"`
-	// A whole event of the type.
-	Example Event `json:"example"`
+	// An example of the whole event.
+	Example *Event `json:"example"`
+	// The schema of `data` of an own type, as you set it.
+	DataSchema map[string]any `json:"data_schema"`
+	// The last event that violated the schema.
+	LastViolation *SchemaViolation `json:"last_violation"`
 }
+
+// EventTypeOrigin is a word of the API. A newer server may send others.
+type EventTypeOrigin string
+
+// The values of EventTypeOrigin.
+const (
+	EventTypeOriginPayhook EventTypeOrigin = "payhook"
+	EventTypeOriginOwn     EventTypeOrigin = "own"
+)
+
+// EventValidationRule is a word of the API. A newer server may send others.
+type EventValidationRule string
+
+// The values of EventValidationRule.
+const (
+	EventValidationRuleOff    EventValidationRule = "off"
+	EventValidationRuleWarn   EventValidationRule = "warn"
+	EventValidationRuleRefuse EventValidationRule = "refuse"
+)
 
 // ExclusionReason is a word of the API. A newer server may send others.
 type ExclusionReason string
@@ -5285,6 +5322,21 @@ type PutAffiliateTaxProfileBody struct {
 	SelfBilling Optional[PutAffiliateTaxProfileBodySelfBilling] `json:"self_billing,omitzero"`
 }
 
+// PutEventTypeBody is an object of the API.
+type PutEventTypeBody struct {
+	// When it happens.
+	Description string `json:"description"`
+	// For showing types together; default null.
+	Group Optional[string] `json:"group,omitzero"`
+	// Why the type should not be used any more, and what to use instead; default null = it is not deprecated.
+	Deprecation Optional[string] `json:"deprecation,omitzero"`
+	// A JSON schema (2020-12) of `data`, at most 64 KiB; `$ref` only within it, `pattern` only without groups, and
+	// no `format`, `patternProperties` and `unevaluatedProperties` are checked.
+	DataSchema Optional[map[string]any] `json:"data_schema,omitzero"`
+	// An example of `data`, which matches the schema; test events have it.
+	DataExample Optional[map[string]any] `json:"data_example,omitzero"`
+}
+
 // RecoverWebhookEndpointBody is an object of the API.
 type RecoverWebhookEndpointBody struct {
 	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
@@ -5660,6 +5712,15 @@ type ScheduleRun struct {
 	Reason *string `json:"reason"`
 	// The payout it created, which may have been deleted since.
 	PayoutID *string `json:"payout_id"`
+}
+
+// SchemaViolation: the last event that violated the schema, noted at most once a minute while `event_validation`
+// is not off; null in a portal
+type SchemaViolation struct {
+	// When it was published.
+	At time.Time `json:"at"`
+	// Field and rule.
+	Message string `json:"message"`
 }
 
 // Scope is a word of the API. A newer server may send others.

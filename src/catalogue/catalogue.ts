@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { strict, timestamp } from '../contract/schemas.ts';
 import { affiliate } from '../money/affiliates/record.ts';
 import { commission, importedCommissions } from '../money/commissions/record.ts';
@@ -134,8 +134,11 @@ export const CATALOGUE: Readonly<
 };
 
 /** The envelope of every event, around the `data` of its type. */
-export function eventSchema(type: EventType): TSchema {
-  return strict({
+export const eventSchema = (type: EventType): TSchema =>
+  envelope(type, CATALOGUE[type].data, isUpdate(type) ? { changes } : {});
+
+const envelope = (type: string, data: TSchema, more: TProperties = {}): TSchema =>
+  strict({
     id: Type.String({ pattern: '^evt_[0-9a-f]{32}$' }),
     object: Type.Literal('event'),
     type: Type.Literal(type),
@@ -143,23 +146,66 @@ export function eventSchema(type: EventType): TSchema {
     account_id: Type.String({ pattern: '^acc_[0-9a-f]{32}$' }),
     api_version: Type.Literal('2.0.0'),
     is_test: Type.Optional(isTest),
-    ...(isUpdate(type) ? { changes } : {}),
-    data: CATALOGUE[type].data,
+    ...more,
+    data,
+  });
+
+type Schema = Record<string, unknown>;
+
+/** The same around the data of an own type, whose schema is null if any object will do. */
+export function ownEventSchema(type: string, data: Schema | null): Schema {
+  const { additionalProperties: _, ...whole } = envelope(type, Type.Unknown()) as Schema;
+  const { $schema: _dialect, $id: _id, ...placed } = withMovedReferences(data ?? {}) as Schema;
+  return { ...whole, properties: { ...(whole.properties as Schema), data: { type: 'object', ...placed } } };
+}
+
+/** A schema as part of another one: its references begin at the place of `data`. */
+const withMovedReferences = (schema: Schema): unknown =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === '$ref' && typeof value === 'string' ? value.replace(/^#/, '#/properties/data') : value,
+    ),
+  );
+
+/** The example of a type as it would be sent. */
+export function exampleEvent(type: EventType) {
+  const { at, example, changes: made } = CATALOGUE[type];
+  const isTest = type === 'webhook_endpoint.test';
+  return wholeEvent({
+    type,
+    at,
+    account: examples.ACCOUNT,
+    more: { ...(isTest ? { is_test: true as const } : {}), ...(made ? { changes: made } : {}) },
+    data: example,
   });
 }
 
-/** The example of a type as it would be sent. Its id encodes its time, as real ones do. */
-export function exampleEvent(type: EventType) {
-  const { at, example, changes: made } = CATALOGUE[type];
+/** The same of a type of an account's own. */
+export const ownEventExample = (type: string, account: string, data: Schema) =>
+  wholeEvent({ type, at: examples.IMPORTED_AT, account, more: {}, data });
+
+/** An event whose id encodes its time, as real ones do. */
+function wholeEvent<More extends object, Data extends object>({
+  type,
+  at,
+  account,
+  more,
+  data,
+}: {
+  readonly type: string;
+  readonly at: string;
+  readonly account: string;
+  readonly more: More;
+  readonly data: Data;
+}) {
   return {
     id: `evt_${Date.parse(at).toString(16).padStart(12, '0')}74d2a9c6e1b05f38d7ac`,
     object: 'event' as const,
     type,
     timestamp: at,
-    account_id: examples.ACCOUNT,
+    account_id: account,
     api_version: '2.0.0' as const,
-    ...(type === 'webhook_endpoint.test' ? { is_test: true as const } : {}),
-    ...(made ? { changes: made } : {}),
-    data: example,
+    ...more,
+    data,
   };
 }

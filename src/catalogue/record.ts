@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox';
-import { strict } from '../contract/schemas.ts';
+import { nullable, strict } from '../contract/schemas.ts';
 import { event } from '../webhooks/events/record.ts';
+import { ownTypeFields, typeFields } from '../webhooks/types/record.ts';
 
 /** A type of event, with its schema and an example. */
 export const eventType = strict(
   {
-    object: Type.Literal('event_type'),
-    type: Type.String({ examples: ['payout.paid'] }),
-    description: Type.String({ description: 'when it happens' }),
+    ...typeFields,
     schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
-    example: event,
+    example: nullable(event),
+    ...ownTypeFields,
   },
   { title: 'EventType' },
 );

@@ -42,6 +42,12 @@ export interface Account {
    * recipient by mistake
    */
   readonly event_owner: EventOwnerRule;
+  /**
+   * what happens to an event whose data violates the schema of its type. warn: it is accepted, the answer has
+   * the header Payhook-Schema-Violation, and the type its `last_violation`; refuse: publishing is refused. Types
+   * without a schema are accepted
+   */
+  readonly event_validation: EventValidationRule;
   /** the most webhook endpoints of an owner; null = ten in a portal, no limit otherwise */
   readonly endpoints_per_owner: number | null;
   /**
@@ -749,6 +755,12 @@ export interface ChangeAccountBody {
    * recipient by mistake
    */
   readonly event_owner?: EventOwnerRule | undefined;
+  /**
+   * what happens to an event whose data violates the schema of its type. warn: it is accepted, the answer has
+   * the header Payhook-Schema-Violation, and the type its `last_violation`; refuse: publishing is refused. Types
+   * without a schema are accepted
+   */
+  readonly event_validation?: EventValidationRule | undefined;
   /** the most webhook endpoints of an owner; null = ten in a portal, no limit otherwise */
   readonly endpoints_per_owner?: number | null | undefined;
   /**
@@ -2267,13 +2279,27 @@ export interface EventType {
   readonly object: 'event_type';
   /** The type, such as `payout.paid`. */
   readonly type: string;
+  /** payhook: Payhook publishes it; own: you do */
+  readonly origin: EventTypeOrigin;
   /** when it happens */
   readonly description: string;
+  /** shown together with the others of the group */
+  readonly group: string | null;
+  /** null = it is not deprecated */
+  readonly deprecation: string | null;
   /** the JSON schema of the whole event */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** A whole event of the type. */
-  readonly example: Event;
+  /** An example of the whole event. */
+  readonly example: Event | null;
+  /** the schema of `data` of an own type, as you set it */
+  readonly data_schema: Readonly<Record<string, unknown>> | null;
+  /** The last event that violated the schema. */
+  readonly last_violation: SchemaViolation | null;
 }
+
+export type EventTypeOrigin = 'payhook' | 'own';
+
+export type EventValidationRule = 'off' | 'warn' | 'refuse';
 
 export type ExclusionReason =
   | 'below_minimum'
@@ -4930,6 +4956,22 @@ export interface PutAffiliateTaxProfileBody {
     | undefined;
 }
 
+export interface PutEventTypeBody {
+  /** when it happens */
+  readonly description: string;
+  /** for showing types together; default null */
+  readonly group?: string | null | undefined;
+  /** why the type should not be used any more, and what to use instead; default null = it is not deprecated */
+  readonly deprecation?: string | null | undefined;
+  /**
+   * a JSON schema (2020-12) of `data`, at most 64 KiB; `$ref` only within it, `pattern` only without groups, and
+   * no `format`, `patternProperties` and `unevaluatedProperties` are checked
+   */
+  readonly data_schema?: Readonly<Record<string, unknown>> | null | undefined;
+  /** an example of `data`, which matches the schema; test events have it */
+  readonly data_example?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
 export interface RecoverWebhookEndpointBody {
   /**
    * events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
@@ -5242,6 +5284,17 @@ export interface ScheduleRun {
   readonly reason: string | null;
   /** the payout it created, which may have been deleted since */
   readonly payout_id: string | null;
+}
+
+/**
+ * the last event that violated the schema, noted at most once a minute while `event_validation` is not off;
+ * null in a portal
+ */
+export interface SchemaViolation {
+  /** when it was published */
+  readonly at: Timestamp;
+  /** field and rule */
+  readonly message: string;
 }
 
 export type Scope =
@@ -8253,10 +8306,34 @@ export interface Operations {
     readonly path: [event_id: string];
     readonly result: PublishedEventWhole;
   };
-  /** List the types of events. The types that Payhook publishes. A platform's own types are not listed. */
+  /**
+   * List the types of events. The types that Payhook publishes, and your own. A portal gets those of your own
+   * that its link offers.
+   */
   readonly listEventTypes: {
     readonly query?: ListEventTypesQuery;
     readonly result: Page<EventType>;
+  };
+  /** Get a type of event. Get a type of event. */
+  readonly getEventType: {
+    readonly path: [type: string];
+    readonly result: EventType;
+  };
+  /**
+   * Create or replace an event type of your own. Fields that are left out get their default. Events of the type
+   * are checked against `data_schema` if the account has `event_validation`, from the next request on. At most
+   * 200 types. Types that begin with one of our own prefixes are refused.
+   */
+  readonly putEventType: {
+    readonly path: [type: string];
+    readonly body: PutEventTypeBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: EventType;
+  };
+  /** Delete an event type of your own. Events of the type are still published and sent, unchecked. */
+  readonly deleteEventType: {
+    readonly path: [type: string];
+    readonly result: undefined;
   };
   /**
    * Get who asks. The credential of the request: who it is, what it may do, and in which account. A page of this
@@ -9157,6 +9234,9 @@ export const OPERATIONS = {
   publishEventBatch: { method: 'POST', path: '/v2/events/batch', takes: ['body'], gives: 'record' },
   getEvent: { method: 'GET', path: '/v2/events/{event_id}', takes: [], gives: 'record' },
   listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
+  getEventType: { method: 'GET', path: '/v2/event-types/{type}', takes: [], gives: 'record' },
+  putEventType: { method: 'PUT', path: '/v2/event-types/{type}', takes: ['body'], gives: 'record' },
+  deleteEventType: { method: 'DELETE', path: '/v2/event-types/{type}', takes: [], gives: 'nothing' },
   getMe: { method: 'GET', path: '/v2/me', takes: [], gives: 'record' },
   getActors: { method: 'GET', path: '/v2/actors', takes: ['query'], gives: 'record' },
   getAlertSettings: { method: 'GET', path: '/v2/alerts', takes: ['query'], gives: 'record' },

@@ -311,8 +311,12 @@ export function resourcesOf({ method, send }: Calls) {
         (events: readonly (PublishEventBody | EventText)[], options?: KeyedOptions) =>
           publishAll(send, events, options),
       ),
-      /** The types Payhook publishes, each with its JSON schema and an example. */
+      /** The types Payhook publishes and your own, each with its JSON schema and an example. */
       types: method('listEventTypes'),
+      type: method('getEventType'),
+      /** Creates or replaces a type of your own. */
+      putType: method('putEventType'),
+      deleteType: method('deleteEventType'),
     },
     apiKeys: {
       list: method('listApiKeys'),

@@ -41,6 +41,10 @@ const HEADERS = {
   'Payhook-Dropped-Headers': text(
     'names of the headers whose values were dropped because the URL has a new origin',
   ),
+  'Payhook-Schema-Violation': text(
+    'how the event violates the schema of its type, which the account only warns about; of a batch, the first violation and the ' +
+      'number of others',
+  ),
   'Payhook-Skipped-Affiliates': {
     description: 'how many affiliates of the chosen currency the file leaves out',
     schema: { type: 'integer', minimum: 0 },

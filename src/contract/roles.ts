@@ -10,7 +10,7 @@ export const CAPABILITIES = {
   files: 'download payment files and invoices, with complete account numbers and tax ids',
   approve: 'approve and reject payouts',
   tax_ids: 'export complete tax ids for tax forms',
-  webhooks: 'change webhook endpoints, send events again and see signing secrets',
+  webhooks: 'change webhook endpoints and event types, send events again and see signing secrets',
   self: 'see and end their own sessions',
   people: 'manage users, sessions, API keys and applications',
   own: 'publish events, erase affiliates, manage portals and alert channels, and read the audit log and the state of the system',

@@ -45,7 +45,9 @@ export interface Principal extends Author {
   readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */
   readonly redirectUris?: readonly string[];
-  readonly searches?: number | null; // as in LiveKey; undefined = not known
+  // as in LiveKey; undefined = not known
+  readonly searches?: number | null;
+  readonly eventChecks?: string | null;
   /** What a portal may reach; undefined for every other principal. */
   readonly portal?: Portal;
 }
@@ -257,7 +259,8 @@ interface WriteCommon<
   readonly bodyLimit?: number; // bytes, default 1 MiB; 64 KiB in a portal
   /** Members of objects and items of lists in it, default 5,000, without a limit where it `passesOn`; 1,000 in a portal. */
   readonly mostParts?: number;
-  readonly publishes?: true; // events of the caller (http/filtered)
+  /** The events of the caller that a body publishes (http/filtered, webhooks/types/validation). */
+  readonly publishes?: (body: never) => readonly { readonly type: string; readonly data: unknown }[];
   readonly takesLong?: true; // its statements may, as those of an upload may
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;

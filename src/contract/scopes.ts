@@ -43,7 +43,7 @@ export const OPENINGS = {
   webhooks: {
     gives: ['read', 'webhooks'],
     may: 'Change where your webhooks go, and read their signing secrets',
-    more: 'Make, change and delete endpoints, read the delivery log and send events again.',
+    more: 'Make, change and delete endpoints and event types, read the delivery log and send events again.',
   },
   affiliates: {
     gives: ['read', 'write', 'files'],

@@ -230,6 +230,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   webhook_recoveries: { unit: 'recovery', bytes: 500, ...LOG },
   events: { unit: 'event', bytes: 1220, hasPayloads: true, isPartitioned: true, ...LOG },
   event_keys: { unit: 'event', bytes: 220, ...LOG },
+  event_types: { unit: 'account', bytes: 20_000, stays: SETTINGS },
   event_owners: { unit: 'event', bytes: 220, isPartitioned: true, ...LOG },
   deliveries: { unit: 'delivery', bytes: 630, isPartitioned: true, ...LOG },
   attempts: { unit: 'attempt', bytes: 600, hasPayloads: true, isPartitioned: true, ...LOG },

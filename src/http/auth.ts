@@ -108,8 +108,9 @@ async function byKey(db: Database, token: string): Promise<Principal | null> {
   const key = isSecret('ph_', token) ? await findKey(db.reader, hashSecret(token)) : null;
   if (key === null) return null;
   touchKey(db, key.id);
-  const { account, searches } = key;
-  return { kind: 'key', id: idOf('key', key.id), account, searches, scopes: ALL_SCOPES, role: 'owner' };
+  const { account, searches, eventChecks } = key;
+  const id = idOf('key', key.id);
+  return { kind: 'key', id, account, searches, eventChecks, scopes: ALL_SCOPES, role: 'owner' };
 }
 
 async function bySession(cells: Pick<Cells, 'of'>, request: Request, cookie: string): Promise<Caller> {

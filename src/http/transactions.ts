@@ -10,6 +10,7 @@ import { inSpan } from '../metrics/traces.ts';
 import { letSendingCatchUp } from '../outbox/hand-over.ts';
 import { MAX_PAYLOAD_BYTES } from '../outbox/queue.ts';
 import { note } from '../people/audit/service.ts';
+import { checkEvents } from '../webhooks/types/validation.ts';
 import { filteredPublishing } from './filtered.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 import { idIn, located } from './located.ts';
@@ -34,11 +35,21 @@ export function transactions(
   const plain = route.batch ? together(db, vault, route) : alone(db, vault, route);
   const ask = route.publishes ? publishing(db, vault, route, plain) : plain;
   return async (request) => {
+    const violation = route.publishes
+      ? await checkEvents(
+          db,
+          request.input.principal,
+          route.publishes(request.input.body as never),
+          !route.batch,
+        )
+      : null;
     const span = { kind: 'internal', name: 'transaction', parent: request.trace } as const;
     const answer = await inSpan(db, span, (trace) => ask({ ...request, trace }));
     if (route.publishes) await letSendingCatchUp(db, request.input.account);
     if (answer instanceof Failure) throw answer;
-    return answer;
+    return violation === null
+      ? answer
+      : { ...answer, headers: { ...answer.headers, 'payhook-schema-violation': violation } };
   };
 }
 

@@ -171,10 +171,7 @@ export const REASONS = {
   },
   correction_not_open: { status: 409, meaning: 'The correction was decided before, or is outdated.' },
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
-  event_owner_missing: {
-    status: 409,
-    meaning: 'The account requires an owner for each event (event_owner).',
-  },
+  event_owner_missing: { status: 409, meaning: 'The account requires an owner of each event.' },
   endpoint_owner_fixed: { status: 409, meaning: 'A webhook endpoint that has an owner keeps it.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
@@ -184,6 +181,7 @@ export const REASONS = {
   email_not_sent: { status: 409, meaning: 'The server sends no e-mail: SMTP_URL is not set.' },
   too_many_channels: { status: 409, meaning: 'The account has the maximum number of alert channels.' },
   too_many_endpoints: { status: 409, meaning: 'The account or owner has the maximum number of endpoints.' },
+  too_many_event_types: { status: 409, meaning: 'The account has 200 event types of its own.' },
   too_many_uploads: {
     status: 409,
     meaning: 'Other files are being read; try again after Retry-After.',
@@ -309,6 +307,8 @@ export const REASONS = {
   },
   invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
   reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
+  invalid_schema: { status: 400, meaning: 'The schema or the example of an event type breaks a rule.' },
+  event_violates_schema: { status: 400, meaning: 'An event violates the schema of its type.' },
   too_much_work: {
     status: 400,
     meaning:

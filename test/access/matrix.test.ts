@@ -466,7 +466,7 @@ const EXPECTED: readonly (readonly [pattern: RegExp, roles: readonly string[]])[
   [/^(PUT \/v2\/alerts|POST \/v2\/alerts\/test)$/, EVERYBODY],
   [/^GET .*\/secret$/, ['owner', 'member']],
   [/^GET /, EVERYBODY],
-  [/ \/v2\/webhook-endpoints(\/|$)/, ['owner', 'member']],
+  [/ \/v2\/(webhook-endpoints|event-types)(\/|$)/, ['owner', 'member']],
   [/ \/v2\/(affiliates|imports|account)(\/|$)/, ['owner', 'member', 'finance']],
 ];
 

@@ -44,6 +44,7 @@ const OTHERS = [
   'createWebhookEndpoint',
   'getDeliveryAnalytics',
   'listEventTypes',
+  'getEventType',
   'getMe',
 ];
 const ALLOWED = new Set([...BY_PATH, ...OTHERS]);

@@ -23,7 +23,18 @@ describe('the list of event types', () => {
   test('gives the meaning, schema and example of each', async () => {
     for (const item of await allOf(world.api, PATH)) {
       const type = item.type as EventType;
-      expect(Object.keys(item)).toEqual(['object', 'type', 'description', 'schema', 'example']);
+      expect(Object.keys(item)).toEqual([
+        'object',
+        'type',
+        'origin',
+        'description',
+        'group',
+        'deprecation',
+        'schema',
+        'example',
+        'data_schema',
+        'last_violation',
+      ]);
       expect(item).toMatchObject({ object: 'event_type', description: EVENT_TYPES[type] });
       expect(item.example).toEqual(exampleEvent(type));
       // as a receiver would: the published schema, with another validator

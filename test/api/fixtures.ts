@@ -291,6 +291,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   channel_id: `alc_${'0'.repeat(32)}`,
   correction_id: `cor_${'0'.repeat(32)}`,
   external_id: `crm_${'0'.repeat(32)}`,
+  type: 'order.unknown',
 };
 
 /** Rows of a CSV text with RFC 4180 quoting, read by an independent reader. */

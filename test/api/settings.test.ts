@@ -96,6 +96,7 @@ describe('the account', () => {
       paypal_payment_limit: { usd: 2_000_000 },
       portal_origins: [],
       event_owner: 'optional',
+      event_validation: 'off',
       endpoints_per_owner: null,
       approval: 'none',
       destination_wait_hours: 0,

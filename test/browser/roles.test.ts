@@ -38,6 +38,7 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   Delete: 'deletePayoutSchedule',
   'Delete payout': 'deletePayout',
   'Delete the endpoint': 'deleteWebhookEndpoint',
+  'Describe a type': 'putEventType',
   Disable: 'changeWebhookEndpoint',
   Edit: 'changeAffiliate',
   'File with tax ids': 'exportUsTaxReport',
@@ -95,7 +96,7 @@ const SCREEN_OF: Readonly<Record<string, string>> = {
 /** The others are dialogs, steps and views with the same actions, or portals, which have no roles. */
 const NAMES =
   'home payouts schedules schedule payout-new payout-invoices payout-approval affiliates affiliate-bank commissions commission ' +
-  'refunds us-tax import webhooks webhook-log webhook-portals webhook-recoveries webhook-settings events event settings-profile ' +
+  'refunds us-tax import webhooks webhook-log webhook-portals webhook-recoveries webhook-settings events event event-types settings-profile ' +
   'settings-account settings-people settings-alerts settings-notices settings-keys settings-applications settings-audit settings-system';
 const PLAIN = SCREENS.filter(({ name }) => NAMES.split(' ').includes(name));
 

@@ -97,6 +97,7 @@ async function fill(api: Api, name: string): Promise<void> {
   const members = (await done(api.get(`/v2/affiliates/payouts/${payout.id}/commissions`))).data;
   await done(api.post(`/v2/affiliates/commissions/${members[0].id}/refund`, { external_id: `${name}-paid` }));
   await done(api.post('/v2/affiliates/refunds', { external_id: `${name}-early`, order_id: 'not yet' }));
+  await done(api.put('/v2/event-types/order.created', { description: name }));
   const endpoint = await makeEndpoint(api, { ordered: true });
   const event = { type: 'order.created', data: {} };
   await done(api.post('/v2/events', { ...event, external_id: 'first' }));

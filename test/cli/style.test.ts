@@ -111,6 +111,7 @@ test('asks before an irreversible action', () => {
       'commissions import',
       'commissions refund',
       'commissions void',
+      'events delete-type',
       'imports undo',
       'keys revoke',
       'oauth-applications delete',

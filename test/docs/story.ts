@@ -283,7 +283,26 @@ export async function listening({ show, refuse, chapter }: Recorder, { receiver 
   await show('getWebhookEndpointSecret', { path: { id } });
   await show('listWebhookEndpoints', { query: { status: 'enabled' } });
   await show('listEventTypes', { query: { sort: '-type', per_page: 1 } });
+  await describeType({ show, refuse });
   return id;
+}
+
+/** The shop describes the events that it publishes. */
+async function describeType({ show, refuse }: Pick<Recorder, 'show' | 'refuse'>): Promise<void> {
+  const path = { type: 'order.created' };
+  const body = {
+    description: 'An order was placed.',
+    group: 'Orders',
+    data_schema: { required: ['order_id'], properties: { order_id: { type: 'string' } } },
+    data_example: { order_id: 'order-1042' },
+  };
+  await show('putEventType', { path, body });
+  await refuse('putEventType', 'invalid_schema', {
+    path,
+    body: { ...body, data_example: { order_id: 1042 } },
+  });
+  await show('getEventType', { path });
+  await show('deleteEventType', { path });
 }
 
 /** September: the owed amounts are previewed and frozen, and the file goes to the bank. */

@@ -238,6 +238,7 @@ export const TESTED_IN: Readonly<Record<string, string>> = {
   'POST /v2/webhook-endpoints/{id}/test': 'api/webhook-endpoints',
   'POST /v2/webhook-endpoints/{id}/test-filter': 'api/filters',
   'POST /v2/webhook-endpoints/{id}/portal-link': 'access/portal',
+  'PUT /v2/event-types/{type}': 'api/own-event-types',
   'POST /v2/webhook-endpoints/{id}/recover': 'api/recoveries',
   'POST /v2/webhook-endpoints/{id}/discard': 'api/discards',
   'POST /v2/webhook-endpoints/{id}/preview-recovery': 'api/discards',

@@ -85,8 +85,12 @@ function accessOf({
   };
 }
 
-/** Path parameters that are no id of ours: an enumerated word, and the account's own id of an affiliate. */
-const WORDS: Readonly<Record<string, string>> = { format: 'summary', external_id: 'ours-0' };
+/** Path parameters that are no id of ours: an enumerated word, and names that the account chose. */
+const WORDS: Readonly<Record<string, string>> = {
+  format: 'summary',
+  external_id: 'ours-0',
+  type: 'order.created',
+};
 
 function neededQuery(parameters: Described[string][string]['parameters']): string {
   const needed = parameters.filter((each) => each.in === 'query' && each.required);

@@ -15,7 +15,6 @@ import { common } from '../../texts/common.ts';
 import { events as texts } from '../../texts/events.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import { Deliveries } from './list.tsx';
-import './events.css';
 
 const route = getRouteApi('/events/$id');
 const SENT: readonly Column<WebhookEventAt>[] = [

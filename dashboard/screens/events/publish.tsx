@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Event } from '../../../src/client/api.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useEventTypes } from '../../data/event-types.ts';
+import { useWrite } from '../../data/queries.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
@@ -17,11 +18,11 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
   const [owner, setOwner] = useState('');
   const [text, setText] = useState('{}');
   const [example, setExample] = useState(NONE);
-  const catalogue = useRead('listEventTypes', { query: { per_page: 100 } }).data?.data ?? [];
+  const catalogue = useEventTypes().types ?? [];
   const publishing = useWrite('publishEvent');
   const begin = (chosen: string) => {
     setExample(chosen);
-    const data = catalogue.find((each) => each.type === chosen)?.example.data ?? {};
+    const data = catalogue.find((each) => each.type === chosen)?.example?.data ?? {};
     setText(JSON.stringify(data, null, 2));
   };
   const publish = () => {

@@ -49,6 +49,7 @@ function AccountForm({ account }: { account: Account }) {
   const [signals, setSignals] = useState(() => typedSignals(account));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [eventOwner, setEventOwner] = useState(account.event_owner);
+  const [validation, setValidation] = useState(account.event_validation);
   const [most, setMost] = useState(String(account.endpoints_per_owner ?? ''));
   const [debtor, setDebtor] = useState(() => typedDebtor(account));
   const [originator, setOriginator] = useState(() => typedOriginator(account));
@@ -87,6 +88,7 @@ function AccountForm({ account }: { account: Account }) {
       invoicing: invoicingFrom(invoicing),
       portal_origins: origins.split(/\s+/).filter(Boolean),
       event_owner: eventOwner,
+      event_validation: validation,
       endpoints_per_owner: most === '' ? null : Number(most),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -161,6 +163,13 @@ function AccountForm({ account }: { account: Account }) {
             value={eventOwner}
             options={optionsOf(['optional', 'required'], texts.eventOwners)}
             onChange={setEventOwner}
+          />
+          <SelectField
+            label={texts.eventValidation}
+            hint={texts.eventValidationHint}
+            value={validation}
+            options={optionsOf(['off', 'warn', 'refuse'], texts.eventValidations)}
+            onChange={setValidation}
           />
           <TextField
             label={texts.mostPerOwner}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { WebhookEvent } from '../../../src/client/api.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useEventTypes } from '../../data/event-types.ts';
+import { useWrite } from '../../data/queries.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
@@ -23,7 +24,7 @@ export function SendTest({
   const [choice, setChoice] = useState(TEST);
   const [own, setOwn] = useState('');
   const [text, setText] = useState('{}');
-  const catalogue = useRead('listEventTypes', { query: { per_page: 100 } }).data?.data ?? [];
+  const catalogue = useEventTypes().types ?? [];
   const sending = useWrite('testWebhookEndpoint');
   const isPlain = choice === TEST;
   const exampleOf = (type: string) => catalogue.find((each) => each.type === type)?.example;

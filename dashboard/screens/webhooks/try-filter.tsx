@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { FilterTest } from '../../../src/client/api.ts';
+import { useEventTypes } from '../../data/event-types.ts';
 import { useEventWithPayload } from '../../data/payload.ts';
 import { clock } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
@@ -42,9 +43,9 @@ export function TryFilter({
   const [choice, setChoice] = useState<string>();
   const [written, setWritten] = useState<string>();
   const zone = clock.use();
-  const examples = useRead('listEventTypes', { query: { per_page: 100 } });
+  const examples = useEventTypes();
   const recent = useRead('listEvents', { query: { per_page: RECENT } }).data?.data ?? [];
-  const catalogue = examples.data?.data ?? [];
+  const catalogue = examples.types?.filter(({ example }) => example !== null) ?? [];
   const first = catalogue.find(({ type }) => types?.includes(type)) ?? catalogue[0];
   const chosen = choice ?? first?.type ?? OWN;
   const example = catalogue.find(({ type }) => type === chosen)?.example;

@@ -1,9 +1,11 @@
 import { useState } from 'react';
 import type { EventType } from '../../../src/client/api.ts';
+import { useEventTypes } from '../../data/event-types.ts';
 import { usePortal } from '../../data/me.ts';
-import { useRead } from '../../data/queries.ts';
+import { EventTypeDetails } from '../../parts/event-type.tsx';
 import { Problem } from '../../parts/feedback.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { events } from '../../texts/events.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import './webhooks.css';
 
@@ -17,10 +19,18 @@ export function TypesField({
   types: readonly string[] | null;
   onChange: (types: readonly string[] | null) => void;
 }) {
-  const { data, error } = useRead('listEventTypes', { query: { per_page: 100 } });
-  const offered = usePortal()?.event_types ?? null;
+  const { types: catalogue, error } = useEventTypes();
+  const portal = usePortal();
+  const offered = portal?.event_types ?? null;
   const isSome = types !== null;
-  if (offered !== null) return <Offered offered={offered} types={types ?? []} onChange={onChange} />;
+  const looks = portal && catalogue && <Looks catalogue={catalogue} offered={offered} />;
+  if (offered !== null)
+    return (
+      <>
+        <Offered offered={offered} types={types ?? []} catalogue={catalogue ?? []} onChange={onChange} />
+        {looks}
+      </>
+    );
   return (
     <>
       <SelectField
@@ -33,8 +43,35 @@ export function TypesField({
         onChange={(value) => onChange(value === 'all' ? null : [])}
       />
       {isSome && error && <Problem error={error} />}
-      {isSome && data && <Some catalogue={data.data} types={types} onChange={onChange} />}
+      {isSome && catalogue && <Some catalogue={catalogue} types={types} onChange={onChange} />}
+      {looks}
     </>
+  );
+}
+
+/** Whether an entry of a subscription, such as `order.*`, matches a type. */
+const covers = (entry: string, type: string): boolean =>
+  entry === type || (entry.endsWith('*') && type.startsWith(entry.slice(0, -1)));
+
+/** What the events look like that a portal offers: null = all. */
+function Looks({
+  catalogue,
+  offered,
+}: {
+  catalogue: readonly EventType[];
+  offered: readonly string[] | null;
+}) {
+  const shown = catalogue.filter(({ type }) => offered?.some((entry) => covers(entry, type)) ?? true);
+  return shown.length === 0 ? null : (
+    <fieldset className="types">
+      <legend>{events.types.looks}</legend>
+      {shown.map((type) => (
+        <details key={type.type}>
+          <summary>{type.type}</summary>
+          <EventTypeDetails type={type} />
+        </details>
+      ))}
+    </fieldset>
   );
 }
 
@@ -42,10 +79,12 @@ export function TypesField({
 function Offered({
   offered,
   types,
+  catalogue,
   onChange,
 }: {
   offered: readonly string[];
   types: readonly string[];
+  catalogue: readonly EventType[];
   onChange: (types: readonly string[]) => void;
 }) {
   const [before] = useState(types);
@@ -53,12 +92,14 @@ function Offered({
     <fieldset className="types">
       <legend>{texts.types}</legend>
       {[...new Set([...offered, ...before])].map((type) => (
-        <Checkbox
-          key={type}
-          label={type}
-          isChecked={types.includes(type)}
-          onChange={(isOn) => onChange(isOn ? [...types, type] : types.filter((each) => each !== type))}
-        />
+        <div key={type}>
+          <Checkbox
+            label={type}
+            isChecked={types.includes(type)}
+            onChange={(isOn) => onChange(isOn ? [...types, type] : types.filter((each) => each !== type))}
+          />
+          <p className="hint">{catalogue.find((each) => each.type === type)?.description}</p>
+        </div>
       ))}
     </fieldset>
   );

@@ -22,6 +22,7 @@ interface Settings {
   readonly paypalLimit?: string;
   readonly portalOrigins?: string;
   readonly eventOwner?: 'optional' | 'required';
+  readonly eventValidation?: 'off' | 'warn' | 'refuse';
   readonly endpointsPerOwner?: string;
   readonly approval?: 'none' | 'second_person';
   readonly destinationWait?: string;
@@ -62,6 +63,7 @@ Examples:
   $ payhook account change --debtor '{"name": "Shop Ltd", "iban": "DE02 1203 0000 0000 2020 51"}'
   $ payhook account change --portal-origins https://shop.example.com
   $ payhook account change --event-owner required --endpoints-per-owner 5
+  $ payhook account change --event-validation warn
   $ payhook account change --approval second_person
   $ payhook account change --destination-wait 48
   $ payhook account change --payout-form at_threshold --state-thresholds '{"CA": 60000}'
@@ -94,6 +96,12 @@ export function addAccount(group: Command, cli: Cli): void {
         'optional',
         'required',
       ]),
+    )
+    .addOption(
+      new Option(
+        '--event-validation <rule>',
+        'what happens to an event that violates the schema of its type',
+      ).choices(['off', 'warn', 'refuse']),
     )
     .option('--endpoints-per-owner <number>', 'the most webhook endpoints of an owner; none = the default')
     .addOption(
@@ -164,6 +172,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
     event_owner: eventOwner,
+    event_validation: settings.eventValidation,
     endpoints_per_owner: readMost(endpointsPerOwner),
     approval,
     destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
@@ -225,6 +234,7 @@ function describe(account: Account, { paint }: Terminal): string {
     ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
     ['Portal origins', account.portal_origins.map(printable).join(', ') || 'none'],
     ['Event owner', account.event_owner],
+    ['Event validation', account.event_validation],
     ['Endpoints per owner', String(account.endpoints_per_owner ?? 'not limited, ten in a portal')],
     ['Approval', account.approval === 'none' ? 'none' : 'by a second person'],
     [

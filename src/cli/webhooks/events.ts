@@ -30,7 +30,7 @@ Examples:
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
-/** `payhook events publish|publish-batch|list|show|tail|types`. */
+/** `payhook events publish|publish-batch|list|show|tail|types|put-type|delete-type`. */
 export function addEvents(events: Command, cli: Cli): void {
   events
     .command('publish')

@@ -252,6 +252,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'BadLine.message': 'What is wrong with the line.',
   'CommissionBatch.code': 'The kind of error, as in an error response.',
   'CommissionBatch.reason': 'The reason, as in `Payhook-Reason`.',
+  'EventType.example': 'An example of the whole event.',
+  'EventType.last_violation': 'The last event that violated the schema.',
   'CommissionsImportedEvent.failed': 'How many lines were refused.',
   'DeliveryCounts.failed': 'Deliveries whose attempts are used up.',
   'DeliveryAnalytics.totals': 'Sums of the whole series.',

@@ -64,6 +64,12 @@ const eventOwner = Type.Enum(['optional', 'required'], {
   description:
     'required: publishing an event without an `owner` is refused, so that none reaches the endpoints of every recipient by mistake',
 });
+const eventValidation = Type.Enum(['off', 'warn', 'refuse'], {
+  title: 'EventValidationRule',
+  description:
+    'what happens to an event whose data violates the schema of its type. warn: it is accepted, the answer has the header ' +
+    'Payhook-Schema-Violation, and the type its `last_violation`; refuse: publishing is refused. Types without a schema are accepted',
+});
 const endpointsPerOwner = nullable(
   Type.Integer({
     minimum: 1,
@@ -172,6 +178,7 @@ export const account = strict(
     paypal_payment_limit: paypalLimit,
     portal_origins: origins(Type.String(origin)),
     event_owner: eventOwner,
+    event_validation: eventValidation,
     endpoints_per_owner: endpointsPerOwner,
     approval,
     destination_wait_hours: destinationWait,
@@ -202,6 +209,7 @@ export const record = columnsOf(account, {
   paypal_payment_limit: 'a.paypal_payment_limit',
   portal_origins: 'a.portal_origins',
   event_owner: 'a.event_owner',
+  event_validation: 'a.event_validation',
   endpoints_per_owner: 'a.endpoints_per_owner',
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
@@ -229,6 +237,7 @@ export const accountChange = strict({
   paypal_payment_limit: Type.Optional(paypalLimit),
   portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
   event_owner: Type.Optional(eventOwner),
+  event_validation: Type.Optional(eventValidation),
   endpoints_per_owner: Type.Optional(endpointsPerOwner),
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),

@@ -8,6 +8,7 @@ const RECORDS = [
   'notices',
   'alert_channels',
   'portal_links',
+  'event_types',
   'oauth_grants',
   'oauth_applications',
   'sessions',

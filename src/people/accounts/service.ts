@@ -158,6 +158,7 @@ export async function changeAccount(
       'paypal_payment_limit',
       'portal_origins',
       'event_owner',
+      'event_validation',
       'endpoints_per_owner',
       'approval',
       'destination_wait_hours',

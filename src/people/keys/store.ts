@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import {
   idInstants,
   type ListDefinition,
@@ -10,6 +10,7 @@ import {
 import { oneRecord } from '../../contract/records.ts';
 import { finderByHash } from '../../db/by-hash.ts';
 import { type Reader, rows, type Tx } from '../../db/database.ts';
+import { EVENT_CHECKS } from '../../db/event-checks.ts';
 import type { AccountId, KeyId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type ApiKey, record } from './record.ts';
@@ -62,6 +63,8 @@ export interface LiveKey {
   readonly account: AccountId;
   /** How many searches the filters of the account make in each event (outbox/searches); null = it has no filters. */
   readonly searches: number | null;
+  /** How the events of the account are checked; null = they are not. */
+  readonly eventChecks: string | null;
 }
 
 /** The live key with this hash, or null. */
@@ -70,7 +73,8 @@ export const keyByHash = finderByHash<LiveKey & { readonly hash: Buffer }>((db, 
     db,
     sql`select hash, id, account_id as account,
                (select sum(e.filter_searches)::int from webhook_endpoints e
-                where e.account_id = k.account_id and e.filter_path is not null and e.deleted_at is null) as searches
+                where e.account_id = k.account_id and e.filter_path is not null and e.deleted_at is null) as searches,
+               (select ${raw(EVENT_CHECKS)} from accounts a where a.id = k.account_id) as "eventChecks"
         from api_keys k where hash = any(${hashes}::bytea[]) and revoked_at is null`,
     'keys_by_hash',
   ),

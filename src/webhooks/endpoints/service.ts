@@ -20,6 +20,7 @@ import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
+import { ownTypes } from '../types/service.ts';
 import { isEventType, lacksAffiliates, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
 import { type Columns, columnsOfFields } from './fields.ts';
@@ -278,7 +279,9 @@ export async function testEndpoint(
     webhook_endpoint_id: idOf('we', endpoint),
     message: 'This is a test: nothing happened.',
   };
-  const text = data === undefined ? toJson({ data: nothing }) : json.text;
+  // of an own type, its example
+  const [own] = data === undefined ? await ownTypes(tx, account, [type]) : [];
+  const text = data === undefined ? `{"data":${own?.example ?? toJson(nothing)}}` : json.text;
   return { endpoint, event: await publishTest(tx, { account, endpoint, type, body: text, changes }) };
 }
 

@@ -4,13 +4,13 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { arrayOf, extended, type Json, toJson } from '../../kernel/json.ts';
 import { itemsOfList } from '../../kernel/long-json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
+import { typeProblem } from '../types/service.ts';
 import {
   contentHash,
   contradiction,
   type Publication,
   type Published,
   publishPlatformEvents,
-  typeProblem,
 } from './publish.ts';
 import type { Event, EventBatch, EventBatchItem, NewEvent } from './record.ts';
 
@@ -31,7 +31,7 @@ interface Batch {
 export async function publishBatch(tx: Tx, batch: Batch): Promise<Json<EventBatch>> {
   const publications = publicationsOf(tx, batch);
   refuse(
-    publications.map((one) => typeProblem(one)),
+    publications.map((one) => typeProblem(one.body.type, one.at)),
     'invalid_items',
   );
   const firsts = firstOfEach(publications);

@@ -6,7 +6,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../../outbox/queue.ts';
-import { isEventType, ownPrefixOf } from '../types/types.ts';
+import { typeProblem } from '../types/service.ts';
 import type { Event, NewEvent } from './record.ts';
 import { type Taken, takeExternalIds } from './store.ts';
 
@@ -42,7 +42,7 @@ export async function publishPlatformEvents(
   tx: Tx,
   publications: readonly Publication[],
 ): Promise<(Published | Failure)[]> {
-  const refused = new Map(publications.map((one) => [one, typeProblem(one)]));
+  const refused = new Map(publications.map((one) => [one, typeProblem(one.body.type, one.at)]));
   const fine = publications.filter((one) => !refused.get(one));
   const taken = await takeIds(tx, fine);
   const fresh = fine.filter((one) => !taken.get(one)?.earlier);
@@ -56,16 +56,6 @@ export async function publishPlatformEvents(
   return publications.map(
     (one) => refused.get(one) ?? results.get(one) ?? again(one, taken.get(one) as Taken),
   );
-}
-
-/** Why an event of this type is refused: `invalid_event_type`, `reserved_event_type`, or null. */
-export function typeProblem({ body: { type }, at = '' }: Publication): Failure | null {
-  if (!isEventType(type))
-    return fail('invalid_event_type', `${at}type must be a dotted name such as order.created`);
-  const reserved = ownPrefixOf(type);
-  return reserved === undefined
-    ? null
-    : fail('reserved_event_type', `${at}type: events under ${reserved} are reserved for Payhook`);
 }
 
 async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Map<Publication, Taken>> {

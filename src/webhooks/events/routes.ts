@@ -6,7 +6,15 @@ import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
 import { publishBatch } from './batch.ts';
 import { getPublished, listPublished, publishedList } from './list.ts';
 import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
-import { event, eventBatch, MOST_EVENTS, newEvent, publishedEvent, publishedEventWhole } from './record.ts';
+import {
+  event,
+  eventBatch,
+  MOST_EVENTS,
+  type NewEvent,
+  newEvent,
+  publishedEvent,
+  publishedEventWhole,
+} from './record.ts';
 
 const BATCH_LIMIT = 16 << 20;
 /** The average number of members and items. */
@@ -62,12 +70,14 @@ export const publish = batchRoute({
     'reserved_event_type',
     'duplicate_external_id',
     'event_owner_missing',
+    'event_violates_schema',
     'payload_too_large',
     'too_much_to_search',
     'resource_missing',
   ],
   unaudited: true,
-  publishes: true,
+  publishes: (body: NewEvent) => [body],
+  sends: ['Payhook-Schema-Violation'],
   batch: {
     // refuses a body that is too large here, where it shares its transaction with no other request
     aloneAbove: SURELY_FITS_BYTES,
@@ -100,11 +110,13 @@ export const publishMany = writeRoute({
     'invalid_items',
     'duplicate_external_id',
     'event_owner_missing',
+    'event_violates_schema',
     'payload_too_large',
     'too_much_to_search',
     'resource_missing',
   ],
   unaudited: true,
-  publishes: true,
+  publishes: ({ events }: { readonly events: readonly NewEvent[] }) => events,
+  sends: ['Payhook-Schema-Violation'],
   handle: async ({ tx, account, body, json }) => ok(await publishBatch(tx, { account, body, json })),
 });

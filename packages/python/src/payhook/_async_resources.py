@@ -2259,8 +2259,8 @@ class AsyncEvents:
         sort: Literal["type", "-type"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncListing[types.EventType]:
-        """List the types of events. The types that Payhook publishes. A platform's own types are not
-        listed.
+        """List the types of events. The types that Payhook publishes, and your own. A portal gets those of
+        your own that its link offers.
         """
         return self._calls.listing(
             "GET",
@@ -2269,6 +2269,26 @@ class AsyncEvents:
             order="type",
             **options,
         )
+
+    async def type(self, type: str, **options: Unpack[CallOptions]) -> types.EventType:
+        """Get a type of event."""
+        return await self._calls.record("GET", ("/v2/event-types/{type}", type), **options)
+
+    async def put_type(
+        self,
+        type: str,
+        body: types.PutEventTypeBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.EventType:
+        """Create or replace an event type of your own. Fields that are left out get their default. Events
+        of the type are checked against `data_schema` if the account has `event_validation`, from the
+        next request on. At most 200 types. Types that begin with one of our own prefixes are refused.
+        """
+        return await self._calls.record("PUT", ("/v2/event-types/{type}", type), body=body, **options)
+
+    async def delete_type(self, type: str, **options: Unpack[CallOptions]) -> None:
+        """Delete an event type of your own. Events of the type are still published and sent, unchecked."""
+        await self._calls.nothing("DELETE", ("/v2/event-types/{type}", type), **options)
 
 
 class AsyncMe:

@@ -2206,8 +2206,8 @@ class Events:
         sort: Literal["type", "-type"] | None = None,
         **options: Unpack[CallOptions],
     ) -> Listing[types.EventType]:
-        """List the types of events. The types that Payhook publishes. A platform's own types are not
-        listed.
+        """List the types of events. The types that Payhook publishes, and your own. A portal gets those of
+        your own that its link offers.
         """
         return self._calls.listing(
             "GET",
@@ -2216,6 +2216,26 @@ class Events:
             order="type",
             **options,
         )
+
+    def type(self, type: str, **options: Unpack[CallOptions]) -> types.EventType:
+        """Get a type of event."""
+        return self._calls.record("GET", ("/v2/event-types/{type}", type), **options)
+
+    def put_type(
+        self,
+        type: str,
+        body: types.PutEventTypeBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.EventType:
+        """Create or replace an event type of your own. Fields that are left out get their default. Events
+        of the type are checked against `data_schema` if the account has `event_validation`, from the
+        next request on. At most 200 types. Types that begin with one of our own prefixes are refused.
+        """
+        return self._calls.record("PUT", ("/v2/event-types/{type}", type), body=body, **options)
+
+    def delete_type(self, type: str, **options: Unpack[CallOptions]) -> None:
+        """Delete an event type of your own. Events of the type are still published and sent, unchecked."""
+        self._calls.nothing("DELETE", ("/v2/event-types/{type}", type), **options)
 
 
 class Me:

@@ -35,6 +35,11 @@ class Account(TypedDict):
     """required: publishing an event without an `owner` is refused, so that none reaches the endpoints of
     every recipient by mistake.
     """
+    event_validation: EventValidationRule
+    """What happens to an event whose data violates the schema of its type. warn: it is accepted, the
+    answer has the header Payhook-Schema-Violation, and the type its `last_violation`; refuse:
+    publishing is refused. Types without a schema are accepted.
+    """
     endpoints_per_owner: int | None
     """The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise."""
     approval: ApprovalRule
@@ -907,6 +912,11 @@ class ChangeAccountBody(TypedDict):
     event_owner: NotRequired[EventOwnerRule]
     """required: publishing an event without an `owner` is refused, so that none reaches the endpoints of
     every recipient by mistake.
+    """
+    event_validation: NotRequired[EventValidationRule]
+    """What happens to an event whose data violates the schema of its type. warn: it is accepted, the
+    answer has the header Payhook-Schema-Violation, and the type its `last_violation`; refuse:
+    publishing is refused. Types without a schema are accepted.
     """
     endpoints_per_owner: NotRequired[int | None]
     """The most webhook endpoints of an owner; null = ten in a portal, no limit otherwise."""
@@ -2217,13 +2227,27 @@ class EventType(TypedDict):
     """The type of the record."""
     type: str
     """The type, such as `payout.paid`."""
+    origin: EventTypeOrigin
+    """payhook: Payhook publishes it; own: you do."""
     description: str
     """When it happens."""
+    group: str | None
+    """Shown together with the others of the group."""
+    deprecation: str | None
+    """Null = it is not deprecated."""
     schema: dict[str, Any]
     """The JSON schema of the whole event."""
-    example: Event
-    """A whole event of the type."""
+    example: Event | None
+    """An example of the whole event."""
+    data_schema: dict[str, Any] | None
+    """The schema of `data` of an own type, as you set it."""
+    last_violation: SchemaViolation | None
+    """The last event that violated the schema."""
 
+
+EventTypeOrigin = Literal["payhook", "own"]
+
+EventValidationRule = Literal["off", "warn", "refuse"]
 
 ExclusionReason = Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"]
 
@@ -4807,6 +4831,23 @@ class PutAffiliateTaxProfileBody(TypedDict):
     """The affiliate agreed that you write their invoices; null: they did not."""
 
 
+class PutEventTypeBody(TypedDict):
+    description: str
+    """When it happens."""
+    group: NotRequired[str | None]
+    """For showing types together; default null."""
+    deprecation: NotRequired[str | None]
+    """Why the type should not be used any more, and what to use instead; default null = it is not
+    deprecated.
+    """
+    data_schema: NotRequired[dict[str, Any] | None]
+    """A JSON schema (2020-12) of `data`, at most 64 KiB; `$ref` only within it, `pattern` only without
+    groups, and no `format`, `patternProperties` and `unevaluatedProperties` are checked.
+    """
+    data_example: NotRequired[dict[str, Any] | None]
+    """An example of `data`, which matches the schema; test events have it."""
+
+
 class RecoverWebhookEndpointBody(TypedDict):
     since: NotRequired[str]
     """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
@@ -5110,6 +5151,17 @@ class ScheduleRun(TypedDict):
     """Why it created no payout."""
     payout_id: str | None
     """The payout it created, which may have been deleted since."""
+
+
+class SchemaViolation(TypedDict):
+    """The last event that violated the schema, noted at most once a minute while `event_validation` is not
+    off; null in a portal.
+    """
+
+    at: str
+    """When it was published."""
+    message: str
+    """Field and rule."""
 
 
 Scope = Literal["account", "users", "customers", "checkouts", "subscriptions", "subscription_metered_billing", "integrations", "orders", "payments", "paymentplans", "webhooks", "promos", "affiliates", "products", "analytics", "reports"]
