@@ -193,6 +193,11 @@ export const ROOMS = [
     ['portal'],
   ],
   [
+    'webhooks/claims',
+    'events that consumers take from pull endpoints',
+    ['webhooks/endpoints', 'webhooks/engine', 'webhooks/forms', 'webhooks/types'],
+  ],
+  [
     'webhooks/portal',
     'links that open a portal of endpoints',
     ['webhooks/endpoints', 'webhooks/filters', 'webhooks/types'],

@@ -84,13 +84,13 @@ async function findEndpoints(text: string, signal: AbortSignal): Promise<readonl
   const { data } = await call('listWebhookEndpoints', { query: { per_page: 100 } }, { signal });
   const words = text.toLowerCase();
   const isMeant = ({ id, url, description }: WebhookEndpoint) =>
-    id === text || `${url} ${description ?? ''}`.toLowerCase().includes(words);
+    id === text || `${url ?? ''} ${description ?? ''}`.toLowerCase().includes(words);
   return data
     .filter(isMeant)
     .slice(0, MOST)
     .map(({ id, url, status }) => ({
       key: id,
-      title: url,
+      title: webhooks.nameOf({ id, url }),
       detail: webhooks.statuses[status],
       icon: 'webhooks',
       to: `/webhooks/${id}`,

@@ -3281,6 +3281,34 @@ func (resource *WebhookEndpointsResource) TestFilter(ctx context.Context, id str
 	return record[FilterTest](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/test-filter", parts: []any{id}, body: body}, options)
 }
 
+// Claim: Claim events of a pull endpoint. Takes the first events that wait there, at most 4 MiB of them, for the
+// time of a lease. Acknowledge each before its lease ends: otherwise its attempt has failed (`lease_expired`),
+// and it comes again by the schedule. A key or the `token` of the endpoint may claim. Idempotency-Key has no
+// effect. A token of an application also needs the scope affiliates for events of payouts, commissions,
+// affiliates and imports.
+func (resource *WebhookEndpointsResource) Claim(ctx context.Context, id string, body *ClaimWebhookEventsBody, options ...CallOption) (*WebhookClaim, error) {
+	return record[WebhookClaim](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/claims", parts: []any{id}, body: optionalBody(body)}, options)
+}
+
+// Acknowledge: Acknowledge claimed events. Ends the attempts of events that were claimed. Each item has its own
+// result. It may be sent again after a lost answer: acknowledging twice changes nothing.
+func (resource *WebhookEndpointsResource) Acknowledge(ctx context.Context, id string, body AcknowledgeWebhookEventsBody, options ...CallOption) (*WebhookAcknowledgements, error) {
+	return record[WebhookAcknowledgements](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/acknowledgements", parts: []any{id}, body: body}, options)
+}
+
+// Extend: Extend leases of claimed events. For a consumer that needs more time, or returns events that it will
+// not process.
+func (resource *WebhookEndpointsResource) Extend(ctx context.Context, id string, body ExtendWebhookLeasesBody, options ...CallOption) (*WebhookLeases, error) {
+	return record[WebhookLeases](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/extensions", parts: []any{id}, body: body}, options)
+}
+
+// CreateToken: Create the token of a pull endpoint. A bearer token that claims, extends and acknowledges events
+// of this endpoint, and nothing else. It replaces the previous one, which stops at once or after
+// `overlap_seconds`.
+func (resource *WebhookEndpointsResource) CreateToken(ctx context.Context, id string, body *CreateWebhookEndpointTokenBody, options ...CallOption) (*WebhookEndpointToken, error) {
+	return record[WebhookEndpointToken](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/token", parts: []any{id}, body: optionalBody(body)}, options)
+}
+
 // CreatePortalLink: Create a link that opens a portal. The portal is the webhooks part of the dashboard for the
 // receiver of this endpoint, or of all endpoints of its `owner`: settings, secret, log, test events and retries,
 // and nothing else of the account. The link opens it once, for an hour, in a tab of its own or in a frame of a

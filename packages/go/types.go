@@ -80,6 +80,43 @@ type AccountTaxProfile struct {
 	Siren *string `json:"siren"`
 }
 
+// AcknowledgeWebhookEventsBodyItemsItem is an object of the API.
+type AcknowledgeWebhookEventsBodyItemsItem struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// Of this claim.
+	LeaseID string `json:"lease_id"`
+	// failed: it comes again by the schedule; cancelled: it does not.
+	Status AcknowledgementStatus `json:"status"`
+	// Why it was not delivered, shown in the log.
+	Error *string `json:"error,omitzero"`
+}
+
+// AcknowledgeWebhookEventsBody is an object of the API.
+type AcknowledgeWebhookEventsBody struct {
+	// The results, in the order of the request.
+	Items []AcknowledgeWebhookEventsBodyItemsItem `json:"items"`
+}
+
+// AcknowledgementResult is a word of the API. A newer server may send others.
+type AcknowledgementResult string
+
+// The values of AcknowledgementResult.
+const (
+	AcknowledgementResultAcknowledged AcknowledgementResult = "acknowledged"
+	AcknowledgementResultLeaseLost    AcknowledgementResult = "lease_lost"
+)
+
+// AcknowledgementStatus is a word of the API. A newer server may send others.
+type AcknowledgementStatus string
+
+// The values of AcknowledgementStatus.
+const (
+	AcknowledgementStatusDelivered AcknowledgementStatus = "delivered"
+	AcknowledgementStatusFailed    AcknowledgementStatus = "failed"
+	AcknowledgementStatusCancelled AcknowledgementStatus = "cancelled"
+)
+
 // Actor is an object of the API.
 type Actor struct {
 	// The kind.
@@ -727,6 +764,16 @@ type AttemptBatch struct {
 	EventCount int64 `json:"event_count"`
 }
 
+// AttemptClaim: who claimed it from a pull endpoint; null = it was sent to a URL
+type AttemptClaim struct {
+	// As in the claim.
+	LeaseID string `json:"lease_id"`
+	// The id of the key, user or application; that of the endpoint with its token.
+	ClaimedBy string `json:"claimed_by"`
+	// The name that the consumer gave.
+	Consumer *string `json:"consumer"`
+}
+
 // AttemptStatus is a word of the API. A newer server may send others.
 type AttemptStatus string
 
@@ -1212,8 +1259,10 @@ type ChangedWebhookEndpoint struct {
 	ID string `json:"id"`
 	// The type of the record.; one of webhook_endpoint.
 	Object string `json:"object"`
-	// Where events are sent, including pending ones.
-	URL string `json:"url"`
+	// push: events are sent to the URL; pull: it has none, and consumers claim its events.
+	Delivery EndpointDelivery `json:"delivery"`
+	// Where events are sent, including pending ones; null with pull.
+	URL *string `json:"url"`
 	// A note of yours.
 	Description *string `json:"description"`
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
@@ -1266,6 +1315,8 @@ type ChangedWebhookEndpoint struct {
 	Metadata map[string]string `json:"metadata"`
 	// When the first of the current failures happened; null after a success.
 	FirstFailureAt *time.Time `json:"first_failure_at"`
+	// When a consumer last asked for events, to the minute; null with push.
+	LastClaimedAt *time.Time `json:"last_claimed_at"`
 	// When a delivery last succeeded; null if none has.
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	// When it was created.
@@ -1286,6 +1337,38 @@ type Changes struct {
 	Updated map[string]any `json:"updated"`
 	// Previous values of fields that are null or missing now.
 	Removed map[string]any `json:"removed"`
+}
+
+// ClaimWebhookEventsBody is an object of the API.
+type ClaimWebhookEventsBody struct {
+	// The most events.
+	Limit *int64 `json:"limit,omitzero"`
+	// For how long nobody else gets them.
+	LeaseSeconds *int64 `json:"lease_seconds,omitzero"`
+	// How long to wait for the first event if there is none.
+	WaitSeconds *int64 `json:"wait_seconds,omitzero"`
+	// A name of yours for who claims, shown in the log.
+	Consumer *string `json:"consumer,omitzero"`
+}
+
+// ClaimedEvent is an object of the API.
+type ClaimedEvent struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// The type of the record.; one of claimed_event.
+	Object string `json:"object"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
+	// From 1.
+	Attempt int64 `json:"attempt"`
+	// Of this claim.
+	LeaseID string `json:"lease_id"`
+	// Acknowledge or extend before.
+	LeaseExpiresAt time.Time `json:"lease_expires_at"`
+	// As they would be sent to a URL, with the signature.
+	Headers map[string]string `json:"headers"`
+	// The text that is signed.
+	Body string `json:"body"`
 }
 
 // ClientAuthentication is a word of the API. A newer server may send others.
@@ -2037,9 +2120,11 @@ type CreateUserBody struct {
 
 // CreateWebhookEndpointBody is an object of the API.
 type CreateWebhookEndpointBody struct {
+	// push: events are sent to the URL; pull: it has none, and consumers claim its events.
+	Delivery *EndpointDelivery `json:"delivery,omitzero"`
 	// Where events are sent, including pending ones; http or https, without credentials and fragment, at a public
 	// address.
-	URL string `json:"url"`
+	URL *string `json:"url,omitzero"`
 	// A note of yours.
 	Description Optional[string] `json:"description,omitzero"`
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
@@ -2088,6 +2173,12 @@ type CreateWebhookEndpointBody struct {
 	ClientCredentials Optional[ClientCredentialsInput] `json:"client_credentials,omitzero"`
 	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// CreateWebhookEndpointTokenBody is an object of the API.
+type CreateWebhookEndpointTokenBody struct {
+	// For how long the previous secret signs as well, in seconds.
+	OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
 }
 
 // CustomSigning is an object of the API.
@@ -2324,6 +2415,15 @@ type DiscardEventsOfWebhookEndpointBody struct {
 	Types Optional[[]string] `json:"types,omitzero"`
 }
 
+// EndpointDelivery is a word of the API. A newer server may send others.
+type EndpointDelivery string
+
+// The values of EndpointDelivery.
+const (
+	EndpointDeliveryPush EndpointDelivery = "push"
+	EndpointDeliveryPull EndpointDelivery = "pull"
+)
+
 // EndpointStatus is a word of the API. A newer server may send others.
 type EndpointStatus string
 
@@ -2461,6 +2561,22 @@ const (
 	ExclusionReasonFormMissing       ExclusionReason = "form_missing"
 	ExclusionReasonFormExpired       ExclusionReason = "form_expired"
 )
+
+// ExtendWebhookLeasesBodyItemsItem is an object of the API.
+type ExtendWebhookLeasesBodyItemsItem struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// Of this claim.
+	LeaseID string `json:"lease_id"`
+}
+
+// ExtendWebhookLeasesBody is an object of the API.
+type ExtendWebhookLeasesBody struct {
+	// The results, in the order of the request.
+	Items []ExtendWebhookLeasesBodyItemsItem `json:"items"`
+	// From now; 0 returns the events, without an attempt.
+	LeaseSeconds int64 `json:"lease_seconds"`
+}
 
 // FilterTest is an object of the API.
 type FilterTest struct {
@@ -3130,6 +3246,16 @@ type JudgedCondition struct {
 	Found any `json:"found"`
 }
 
+// LeaseResult is a word of the API. A newer server may send others.
+type LeaseResult string
+
+// The values of LeaseResult.
+const (
+	LeaseResultExtended  LeaseResult = "extended"
+	LeaseResultReturned  LeaseResult = "returned"
+	LeaseResultLeaseLost LeaseResult = "lease_lost"
+)
+
 // LegalType is a word of the API. A newer server may send others.
 type LegalType string
 
@@ -3426,8 +3552,10 @@ type NewWebhookEndpoint struct {
 	ID string `json:"id"`
 	// The type of the record.; one of webhook_endpoint.
 	Object string `json:"object"`
-	// Where events are sent, including pending ones.
-	URL string `json:"url"`
+	// push: events are sent to the URL; pull: it has none, and consumers claim its events.
+	Delivery EndpointDelivery `json:"delivery"`
+	// Where events are sent, including pending ones; null with pull.
+	URL *string `json:"url"`
 	// A note of yours.
 	Description *string `json:"description"`
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
@@ -3480,6 +3608,8 @@ type NewWebhookEndpoint struct {
 	Metadata map[string]string `json:"metadata"`
 	// When the first of the current failures happened; null after a success.
 	FirstFailureAt *time.Time `json:"first_failure_at"`
+	// When a consumer last asked for events, to the minute; null with push.
+	LastClaimedAt *time.Time `json:"last_claimed_at"`
 	// When a delivery last succeeded; null if none has.
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	// When it was created.
@@ -3494,8 +3624,8 @@ type NewWebhookEndpoint struct {
 type NotSent struct {
 	// The webhook endpoint.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
-	// The current URL of the endpoint.
-	URL string `json:"url"`
+	// The current URL of the endpoint; null: it has none.
+	URL *string `json:"url"`
 	// filtered: its filter did not match when the event was published. made_later: the endpoint was created after
 	// the event. other_owner: the event was for the endpoints of another owner. not_addressed: the event was for one
 	// endpoint only, or reports that this one was disabled. not_subscribed: it does not subscribe to the type.
@@ -6441,6 +6571,25 @@ type VoidCommissionBody struct {
 	Reason Optional[string] `json:"reason,omitzero"`
 }
 
+// WebhookAcknowledgementsItemsItem is an object of the API.
+type WebhookAcknowledgementsItemsItem struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// Of this claim.
+	LeaseID string `json:"lease_id"`
+	// acknowledged: also if it was before, with the same status; lease_lost: the lease has ended, so nothing was
+	// changed.
+	Result AcknowledgementResult `json:"result"`
+}
+
+// WebhookAcknowledgements is an object of the API.
+type WebhookAcknowledgements struct {
+	// The type of the record.; one of webhook_acknowledgements.
+	Object string `json:"object"`
+	// The results, in the order of the request.
+	Items []WebhookAcknowledgementsItemsItem `json:"items"`
+}
+
 // WebhookAttempt is an object of the API.
 type WebhookAttempt struct {
 	// From 1.
@@ -6449,8 +6598,8 @@ type WebhookAttempt struct {
 	Trigger AttemptTrigger `json:"trigger"`
 	// The status.
 	Status AttemptStatus `json:"status"`
-	// The address of the request.
-	URL string `json:"url"`
+	// null: a consumer claimed it.
+	URL *string `json:"url"`
 	// When it started; null before that.
 	StartedAt time.Time `json:"started_at"`
 	// How long it took, in milliseconds.
@@ -6461,6 +6610,8 @@ type WebhookAttempt struct {
 	RequestBody *string `json:"request_body"`
 	// How events are sent together in one request; null if each is sent alone.
 	Batch *AttemptBatch `json:"batch"`
+	// Who claimed it from a pull endpoint; null = it was sent to a URL.
+	Claim *AttemptClaim `json:"claim"`
 	// Null without a response.
 	ResponseStatus *int64 `json:"response_status"`
 	// As received.
@@ -6475,14 +6626,24 @@ type WebhookAttempt struct {
 	ErrorMessage *string `json:"error_message"`
 }
 
+// WebhookClaim is an object of the API.
+type WebhookClaim struct {
+	// The type of the record.; one of webhook_claim.
+	Object string `json:"object"`
+	// The results, in the order of the request.
+	Items []ClaimedEvent `json:"items"`
+}
+
 // WebhookEndpoint is an object of the API.
 type WebhookEndpoint struct {
 	// The id of the record.
 	ID string `json:"id"`
 	// The type of the record.; one of webhook_endpoint.
 	Object string `json:"object"`
-	// Where events are sent, including pending ones.
-	URL string `json:"url"`
+	// push: events are sent to the URL; pull: it has none, and consumers claim its events.
+	Delivery EndpointDelivery `json:"delivery"`
+	// Where events are sent, including pending ones; null with pull.
+	URL *string `json:"url"`
 	// A note of yours.
 	Description *string `json:"description"`
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
@@ -6535,6 +6696,8 @@ type WebhookEndpoint struct {
 	Metadata map[string]string `json:"metadata"`
 	// When the first of the current failures happened; null after a success.
 	FirstFailureAt *time.Time `json:"first_failure_at"`
+	// When a consumer last asked for events, to the minute; null with push.
+	LastClaimedAt *time.Time `json:"last_claimed_at"`
 	// When a delivery last succeeded; null if none has.
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	// When it was created.
@@ -6605,6 +6768,16 @@ type WebhookEndpointTestEvent struct {
 	Data WebhookEndpointTestEventData `json:"data"`
 }
 
+// WebhookEndpointToken is an object of the API.
+type WebhookEndpointToken struct {
+	// The type of the record.; one of webhook_endpoint_token.
+	Object string `json:"object"`
+	// The secret, shown once; null when a stored answer is replayed.
+	Token *string `json:"token"`
+	// null: there is none.
+	PreviousTokenExpiresAt *time.Time `json:"previous_token_expires_at"`
+}
+
 // WebhookEvent is an object of the API.
 type WebhookEvent struct {
 	// The event's id: `webhook-id` for the receiver.
@@ -6638,8 +6811,8 @@ type WebhookEvent struct {
 
 // WebhookEventAt is an object of the API.
 type WebhookEventAt struct {
-	// The current URL of the endpoint.
-	URL string `json:"url"`
+	// The current URL of the endpoint; null: it has none.
+	URL *string `json:"url"`
 	// The event's id: `webhook-id` for the receiver.
 	ID string `json:"id"`
 	// The type of the record.; one of webhook_event.
@@ -6702,6 +6875,26 @@ type WebhookEventWithAttempts struct {
 	Payload map[string]any `json:"payload"`
 	// The attempts, the latest first.
 	Attempts []WebhookAttempt `json:"attempts"`
+}
+
+// WebhookLeasesItemsItem is an object of the API.
+type WebhookLeasesItemsItem struct {
+	// The id of the record.
+	ID string `json:"id"`
+	// Of this claim.
+	LeaseID string `json:"lease_id"`
+	// lease_lost: the lease has ended, so nothing was changed.
+	Result LeaseResult `json:"result"`
+	// null: nobody has the event now.
+	LeaseExpiresAt *time.Time `json:"lease_expires_at"`
+}
+
+// WebhookLeases is an object of the API.
+type WebhookLeases struct {
+	// The type of the record.; one of webhook_leases.
+	Object string `json:"object"`
+	// The results, in the order of the request.
+	Items []WebhookLeasesItemsItem `json:"items"`
 }
 
 // WebhookRecovery is an object of the API.

@@ -74,6 +74,7 @@ export async function serve(
       threads,
       authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
       addresses: addressRules(config.delivery.allowedNetworks),
+      scheduleMs: config.delivery.scheduleMs,
       mostEndpoints: config.http.webhookEndpoints,
       disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
       replica: db.replica,

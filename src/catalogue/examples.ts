@@ -269,6 +269,7 @@ export const DELETED_AT = '2026-09-14T16:20:03.871Z';
 export const endpointDisabled: Static<typeof webhookEndpoint> = {
   id: OTHER_ENDPOINT,
   object: 'webhook_endpoint',
+  delivery: 'push',
   url: 'https://books.example.com/hooks/payhook',
   description: 'bookkeeping',
   owner: null,
@@ -293,6 +294,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   paused_until: null,
   next_attempt_at: null,
   first_failure_at: '2026-09-21T04:10:07.655Z',
+  last_claimed_at: null,
   last_success_at: '2026-09-20T22:36:18.240Z',
   created_at: '2026-01-06T11:25:30.512Z',
   updated_at: '2026-09-26T04:11:52.093Z',

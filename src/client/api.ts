@@ -107,6 +107,24 @@ export interface AccountTaxProfile {
   readonly siren: string | null;
 }
 
+export interface AcknowledgeWebhookEventsBody {
+  /** The results, in the order of the request. */
+  readonly items: readonly {
+    /** The id of the record. */
+    readonly id: string;
+    /** of this claim */
+    readonly lease_id: string;
+    /** failed: it comes again by the schedule; cancelled: it does not */
+    readonly status: AcknowledgementStatus;
+    /** why it was not delivered, shown in the log */
+    readonly error?: string | undefined;
+  }[];
+}
+
+export type AcknowledgementResult = 'acknowledged' | 'lease_lost';
+
+export type AcknowledgementStatus = 'delivered' | 'failed' | 'cancelled';
+
 export interface Actor {
   /** The kind. */
   readonly kind: ActorKind;
@@ -660,6 +678,16 @@ export interface AttemptBatch {
   readonly event_count: number;
 }
 
+/** who claimed it from a pull endpoint; null = it was sent to a URL */
+export interface AttemptClaim {
+  /** as in the claim */
+  readonly lease_id: string;
+  /** the id of the key, user or application; that of the endpoint with its token */
+  readonly claimed_by: string;
+  /** the name that the consumer gave */
+  readonly consumer: string | null;
+}
+
 export type AttemptStatus = 'succeeded' | 'failed';
 
 export type AttemptTrigger = 'scheduled' | 'manual' | 'recovery';
@@ -1146,8 +1174,10 @@ export interface ChangedWebhookEndpoint {
   readonly id: string;
   /** The type of the record. */
   readonly object: 'webhook_endpoint';
-  /** where events are sent, including pending ones */
-  readonly url: string;
+  /** push: events are sent to the URL; pull: it has none, and consumers claim its events */
+  readonly delivery: EndpointDelivery;
+  /** where events are sent, including pending ones; null with pull */
+  readonly url: string | null;
   /** a note of yours */
   readonly description: string | null;
   /**
@@ -1210,6 +1240,8 @@ export interface ChangedWebhookEndpoint {
   readonly metadata: Metadata;
   /** When the first of the current failures happened; null after a success. */
   readonly first_failure_at: Timestamp | null;
+  /** when a consumer last asked for events, to the minute; null with push */
+  readonly last_claimed_at: Timestamp | null;
   /** When a delivery last succeeded; null if none has. */
   readonly last_success_at: Timestamp | null;
   /** When it was created. */
@@ -1234,6 +1266,36 @@ export interface Changes {
   readonly updated: Readonly<Record<string, unknown>>;
   /** previous values of fields that are null or missing now */
   readonly removed: Readonly<Record<string, unknown>>;
+}
+
+export interface ClaimWebhookEventsBody {
+  /** the most events */
+  readonly limit?: number | undefined;
+  /** for how long nobody else gets them */
+  readonly lease_seconds?: number | undefined;
+  /** how long to wait for the first event if there is none */
+  readonly wait_seconds?: number | undefined;
+  /** a name of yours for who claims, shown in the log */
+  readonly consumer?: string | undefined;
+}
+
+export interface ClaimedEvent {
+  /** The id of the record. */
+  readonly id: string;
+  /** The type of the record. */
+  readonly object: 'claimed_event';
+  /** The type, such as `payout.paid`. */
+  readonly type: string;
+  /** from 1 */
+  readonly attempt: number;
+  /** of this claim */
+  readonly lease_id: string;
+  /** acknowledge or extend before */
+  readonly lease_expires_at: Timestamp;
+  /** as they would be sent to a URL, with the signature */
+  readonly headers: Readonly<Record<string, string>>;
+  /** the text that is signed */
+  readonly body: string;
 }
 
 export type ClientAuthentication = 'basic' | 'body';
@@ -1943,11 +2005,13 @@ export interface CreateUserBody {
 }
 
 export interface CreateWebhookEndpointBody {
+  /** push: events are sent to the URL; pull: it has none, and consumers claim its events */
+  readonly delivery?: EndpointDelivery | undefined;
   /**
    * where events are sent, including pending ones; http or https, without credentials and fragment, at a public
    * address
    */
-  readonly url: string;
+  readonly url?: string | undefined;
   /** a note of yours */
   readonly description?: string | null | undefined;
   /**
@@ -2012,6 +2076,11 @@ export interface CreateWebhookEndpointBody {
   readonly client_credentials?: ClientCredentialsInput | null | undefined;
   /** Your own keys and texts. */
   readonly metadata?: Metadata | undefined;
+}
+
+export interface CreateWebhookEndpointTokenBody {
+  /** For how long the previous secret signs as well, in seconds. */
+  readonly overlap_seconds?: number | undefined;
 }
 
 /** ISO 4217: in lower case in responses and events, in any case in requests */
@@ -2219,6 +2288,8 @@ export interface DiscardEventsOfWebhookEndpointBody {
   readonly types?: readonly string[] | null | undefined;
 }
 
+export type EndpointDelivery = 'push' | 'pull';
+
 export type EndpointStatus = 'enabled' | 'disabled';
 
 export interface Erasure {
@@ -2309,6 +2380,18 @@ export type ExclusionReason =
   | 'not_ready'
   | 'form_missing'
   | 'form_expired';
+
+export interface ExtendWebhookLeasesBody {
+  /** The results, in the order of the request. */
+  readonly items: readonly {
+    /** The id of the record. */
+    readonly id: string;
+    /** of this claim */
+    readonly lease_id: string;
+  }[];
+  /** from now; 0 returns the events, without an attempt */
+  readonly lease_seconds: number;
+}
 
 export interface FilterTest {
   /** The type of the record. */
@@ -2853,6 +2936,8 @@ export interface JudgedCondition {
   readonly found: unknown;
 }
 
+export type LeaseResult = 'extended' | 'returned' | 'lease_lost';
+
 export type LegalType = 'person' | 'business';
 
 export interface Me {
@@ -3142,8 +3227,10 @@ export interface NewWebhookEndpoint {
   readonly id: string;
   /** The type of the record. */
   readonly object: 'webhook_endpoint';
-  /** where events are sent, including pending ones */
-  readonly url: string;
+  /** push: events are sent to the URL; pull: it has none, and consumers claim its events */
+  readonly delivery: EndpointDelivery;
+  /** where events are sent, including pending ones; null with pull */
+  readonly url: string | null;
   /** a note of yours */
   readonly description: string | null;
   /**
@@ -3206,6 +3293,8 @@ export interface NewWebhookEndpoint {
   readonly metadata: Metadata;
   /** When the first of the current failures happened; null after a success. */
   readonly first_failure_at: Timestamp | null;
+  /** when a consumer last asked for events, to the minute; null with push */
+  readonly last_claimed_at: Timestamp | null;
   /** When a delivery last succeeded; null if none has. */
   readonly last_success_at: Timestamp | null;
   /** When it was created. */
@@ -3219,8 +3308,8 @@ export interface NewWebhookEndpoint {
 export interface NotSent {
   /** The webhook endpoint. */
   readonly webhook_endpoint_id: string;
-  /** the current URL of the endpoint */
-  readonly url: string;
+  /** the current URL of the endpoint; null: it has none */
+  readonly url: string | null;
   /**
    * filtered: its filter did not match when the event was published. made_later: the endpoint was created after
    * the event. other_owner: the event was for the endpoints of another owner. not_addressed: the event was for
@@ -5860,6 +5949,23 @@ export interface VoidCommissionBody {
   readonly reason?: string | null | undefined;
 }
 
+export interface WebhookAcknowledgements {
+  /** The type of the record. */
+  readonly object: 'webhook_acknowledgements';
+  /** The results, in the order of the request. */
+  readonly items: readonly {
+    /** The id of the record. */
+    readonly id: string;
+    /** of this claim */
+    readonly lease_id: string;
+    /**
+     * acknowledged: also if it was before, with the same status; lease_lost: the lease has ended, so nothing was
+     * changed
+     */
+    readonly result: AcknowledgementResult;
+  }[];
+}
+
 export interface WebhookAttempt {
   /** from 1 */
   readonly number: number;
@@ -5867,8 +5973,8 @@ export interface WebhookAttempt {
   readonly trigger: AttemptTrigger;
   /** The status. */
   readonly status: AttemptStatus;
-  /** The address of the request. */
-  readonly url: string;
+  /** null: a consumer claimed it */
+  readonly url: string | null;
   /** When it started; null before that. */
   readonly started_at: Timestamp;
   /** How long it took, in milliseconds. */
@@ -5879,6 +5985,8 @@ export interface WebhookAttempt {
   readonly request_body: string | null;
   /** How events are sent together in one request; null if each is sent alone. */
   readonly batch: AttemptBatch | null;
+  /** Who claimed it from a pull endpoint; null = it was sent to a URL. */
+  readonly claim: AttemptClaim | null;
   /** null without a response */
   readonly response_status: number | null;
   /** as received */
@@ -5893,13 +6001,22 @@ export interface WebhookAttempt {
   readonly error_message: string | null;
 }
 
+export interface WebhookClaim {
+  /** The type of the record. */
+  readonly object: 'webhook_claim';
+  /** The results, in the order of the request. */
+  readonly items: readonly ClaimedEvent[];
+}
+
 export interface WebhookEndpoint {
   /** The id of the record. */
   readonly id: string;
   /** The type of the record. */
   readonly object: 'webhook_endpoint';
-  /** where events are sent, including pending ones */
-  readonly url: string;
+  /** push: events are sent to the URL; pull: it has none, and consumers claim its events */
+  readonly delivery: EndpointDelivery;
+  /** where events are sent, including pending ones; null with pull */
+  readonly url: string | null;
   /** a note of yours */
   readonly description: string | null;
   /**
@@ -5962,6 +6079,8 @@ export interface WebhookEndpoint {
   readonly metadata: Metadata;
   /** When the first of the current failures happened; null after a success. */
   readonly first_failure_at: Timestamp | null;
+  /** when a consumer last asked for events, to the minute; null with push */
+  readonly last_claimed_at: Timestamp | null;
   /** When a delivery last succeeded; null if none has. */
   readonly last_success_at: Timestamp | null;
   /** When it was created. */
@@ -6026,6 +6145,15 @@ export interface WebhookEndpointTestEvent {
   };
 }
 
+export interface WebhookEndpointToken {
+  /** The type of the record. */
+  readonly object: 'webhook_endpoint_token';
+  /** the secret, shown once; null when a stored answer is replayed */
+  readonly token: string | null;
+  /** null: there is none */
+  readonly previous_token_expires_at: Timestamp | null;
+}
+
 export interface WebhookEvent {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
@@ -6059,8 +6187,8 @@ export interface WebhookEvent {
 }
 
 export interface WebhookEventAt {
-  /** the current URL of the endpoint */
-  readonly url: string;
+  /** the current URL of the endpoint; null: it has none */
+  readonly url: string | null;
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   /** The type of the record. */
@@ -6126,6 +6254,22 @@ export interface WebhookEventWithAttempts {
   readonly payload: Readonly<Record<string, unknown>>;
   /** The attempts, the latest first. */
   readonly attempts: readonly WebhookAttempt[];
+}
+
+export interface WebhookLeases {
+  /** The type of the record. */
+  readonly object: 'webhook_leases';
+  /** The results, in the order of the request. */
+  readonly items: readonly {
+    /** The id of the record. */
+    readonly id: string;
+    /** of this claim */
+    readonly lease_id: string;
+    /** lease_lost: the lease has ended, so nothing was changed */
+    readonly result: LeaseResult;
+    /** null: nobody has the event now */
+    readonly lease_expires_at: Timestamp | null;
+  }[];
 }
 
 export interface WebhookRecovery {
@@ -8162,6 +8306,49 @@ export interface Operations {
     readonly result: FilterTest;
   };
   /**
+   * Claim events of a pull endpoint. Takes the first events that wait there, at most 4 MiB of them, for the time
+   * of a lease. Acknowledge each before its lease ends: otherwise its attempt has failed (`lease_expired`), and
+   * it comes again by the schedule. A key or the `token` of the endpoint may claim. Idempotency-Key has no
+   * effect. A token of an application also needs the scope affiliates for events of payouts, commissions,
+   * affiliates and imports.
+   */
+  readonly claimWebhookEvents: {
+    readonly path: [id: string];
+    readonly body?: ClaimWebhookEventsBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookClaim;
+  };
+  /**
+   * Acknowledge claimed events. Ends the attempts of events that were claimed. Each item has its own result. It
+   * may be sent again after a lost answer: acknowledging twice changes nothing.
+   */
+  readonly acknowledgeWebhookEvents: {
+    readonly path: [id: string];
+    readonly body: AcknowledgeWebhookEventsBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookAcknowledgements;
+  };
+  /**
+   * Extend leases of claimed events. For a consumer that needs more time, or returns events that it will not
+   * process.
+   */
+  readonly extendWebhookLeases: {
+    readonly path: [id: string];
+    readonly body: ExtendWebhookLeasesBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookLeases;
+  };
+  /**
+   * Create the token of a pull endpoint. A bearer token that claims, extends and acknowledges events of this
+   * endpoint, and nothing else. It replaces the previous one, which stops at once or after `overlap_seconds`.
+   */
+  readonly createWebhookEndpointToken: {
+    readonly path: [id: string];
+    readonly body?: CreateWebhookEndpointTokenBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookEndpointToken;
+  };
+  /**
    * Create a link that opens a portal. The portal is the webhooks part of the dashboard for the receiver of this
    * endpoint, or of all endpoints of its `owner`: settings, secret, log, test events and retries, and nothing
    * else of the account. The link opens it once, for an hour, in a tab of its own or in a frame of a page whose
@@ -9155,6 +9342,30 @@ export const OPERATIONS = {
   testWebhookEndpointFilter: {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/test-filter',
+    takes: ['body'],
+    gives: 'record',
+  },
+  claimWebhookEvents: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/claims',
+    takes: ['body'],
+    gives: 'record',
+  },
+  acknowledgeWebhookEvents: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/acknowledgements',
+    takes: ['body'],
+    gives: 'record',
+  },
+  extendWebhookLeases: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/extensions',
+    takes: ['body'],
+    gives: 'record',
+  },
+  createWebhookEndpointToken: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/token',
     takes: ['body'],
     gives: 'record',
   },

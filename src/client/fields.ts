@@ -337,13 +337,21 @@ export const DESTINATION_FIELDS = {
 } as const satisfies FormFields;
 
 export const ENDPOINT_FIELDS = {
+  delivery: {
+    label: 'Delivery',
+    type: 'other',
+    help: 'push: events are sent to the URL; pull: it has none, and consumers claim its events',
+    option: '--pull',
+    choices: ['push', 'pull'],
+    isOfPortal: true,
+  },
   url: {
     label: 'URL',
     type: 'other',
     help: 'where events are sent, including pending ones',
     option: '--url <url>',
     isOfPortal: true,
-    isRequired: true,
+    neededBy: ['push'],
   },
   description: {
     label: 'Description',
@@ -392,7 +400,14 @@ export const ENDPOINT_FIELDS = {
     option: '--ordered',
     isOfPortal: true,
   },
-  batch: { label: 'Batches', type: 'other', option: '--batch <number>', isOfPortal: true, isNullable: true },
+  batch: {
+    label: 'Batches',
+    type: 'other',
+    option: '--batch <number>',
+    isOfPortal: true,
+    acceptedBy: ['push'],
+    isNullable: true,
+  },
   rate_limit: {
     label: 'Requests per second',
     type: 'integer',
@@ -401,6 +416,7 @@ export const ENDPOINT_FIELDS = {
     from: 1,
     to: 10000,
     isOfPortal: true,
+    acceptedBy: ['push'],
     isNullable: true,
   },
   max_age: {
@@ -419,6 +435,7 @@ export const ENDPOINT_FIELDS = {
     help: 'your own headers, sent with every delivery',
     option: '--header <name:value>',
     isOfPortal: true,
+    acceptedBy: ['push'],
   },
   payload: {
     label: 'Payload',
@@ -450,12 +467,20 @@ export const ENDPOINT_FIELDS = {
     isOfPortal: true,
     isNullable: true,
   },
-  proxy: { label: 'Proxy', type: 'other', option: '--proxy <url>', isOfPortal: false, isNullable: true },
+  proxy: {
+    label: 'Proxy',
+    type: 'other',
+    option: '--proxy <url>',
+    isOfPortal: false,
+    acceptedBy: ['push'],
+    isNullable: true,
+  },
   client_certificate: {
     label: 'Client certificate',
     type: 'other',
     option: '--client-certificate <file>',
     isOfPortal: false,
+    acceptedBy: ['push'],
     isNullable: true,
   },
   client_credentials: {
@@ -463,6 +488,7 @@ export const ENDPOINT_FIELDS = {
     type: 'other',
     option: '--token-url <url>',
     isOfPortal: false,
+    acceptedBy: ['push'],
     isNullable: true,
   },
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>', isOfPortal: false },

@@ -262,6 +262,12 @@ export function resourcesOf({ method, send }: Calls) {
       test: method('testWebhookEndpoint'),
       /** Tries a filter on a payload, by default the endpoint's own filter. */
       testFilter: method('testWebhookEndpointFilter'),
+      /** Takes events of a pull endpoint for the time of a lease; waits for the first one if `wait_seconds` says so. */
+      claim: method('claimWebhookEvents'),
+      acknowledge: method('acknowledgeWebhookEvents'),
+      extend: method('extendWebhookLeases'),
+      /** Creates the token of a pull endpoint, with which consumers claim; it is only in the response. */
+      createToken: method('createWebhookEndpointToken'),
       /** The delivery log of an endpoint, even of a deleted one. */
       events: method('listEventsOfWebhookEndpoint'),
       /** One record of the log, with its payload and its attempts. */

@@ -3,6 +3,7 @@ import {
   CAPABILITIES,
   type Capability,
   capabilitiesOf,
+  OF_CONSUMERS,
   OF_PORTALS,
   OF_PROGRAMS,
   usersWith,
@@ -17,6 +18,7 @@ export function capabilitiesOfCaller({ kind, role, scopes }: Caller): readonly C
   if (kind === 'application')
     return [...new Set([...scopes].flatMap((scope) => openingOf(scope)?.gives ?? []))];
   if (kind === 'key' || kind === 'operator') return OF_PROGRAMS;
+  if (kind === 'endpoint') return OF_CONSUMERS;
   const granted = capabilitiesOf(role);
   return kind === 'portal' ? granted.filter((each) => OF_PORTALS.includes(each)) : granted;
 }

@@ -14,6 +14,8 @@ export interface Env {
   readonly authorizeUrl: () => string;
   /** The addresses that webhooks may be sent to. */
   readonly addresses: AddressRules;
+  /** The pauses before each attempt of a delivery, in milliseconds. */
+  readonly scheduleMs: readonly number[];
   /** The limit on webhook endpoints of an account. */
   readonly mostEndpoints: number;
   /** Space on the disk of the data folder, in bytes; null when the database is elsewhere. */

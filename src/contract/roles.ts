@@ -60,6 +60,8 @@ export const OF_PROGRAMS: readonly Capability[] = ALL_CAPABILITIES.filter(
 );
 /** What a portal may do, about its endpoints, unless its link is for reading only. */
 export const OF_PORTALS: readonly Capability[] = ['read', 'webhooks'];
+/** What the token of a pull endpoint may do, in the operations for consumers. */
+export const OF_CONSUMERS: readonly Capability[] = ['webhooks'];
 
 /** What a role grants. A role that this version does not know, such as one of a later version, grants nothing. */
 export const capabilitiesOf = (role: string): readonly Capability[] =>

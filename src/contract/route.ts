@@ -32,8 +32,8 @@ export interface Portal {
 }
 
 /**
- * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, the operator, or
- * whoever opened a portal by its link.
+ * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, the operator,
+ * whoever opened a portal by its link, or a consumer with the token of a pull endpoint.
  */
 export interface Principal extends Author {
   /** The account (UUID) of everything the request can see. */
@@ -50,6 +50,8 @@ export interface Principal extends Author {
   readonly eventChecks?: string | null;
   /** What a portal may reach; undefined for every other principal. */
   readonly portal?: Portal;
+  /** The pull endpoint (UUID) whose token it is; undefined for every other principal. */
+  readonly endpoint?: EndpointId;
 }
 
 /** What a scope gives an application, of a route that names the scope. */
@@ -168,6 +170,8 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
    * names (`id`) or the query (`webhook_endpoint_id`). With `own` the handler keeps to `principal.portal` itself.
    */
   readonly portal?: 'path' | 'query' | 'own';
+  /** The token of a pull endpoint may use it too, about that endpoint, which the path names (`id`). */
+  readonly consumers?: true;
   /**
    * Its answer contains a secret, as a whole or in this field. It is neither cached nor compressed, assistants do not get it, and the
    * stored answer of an Idempotency-Key has null in the field.
@@ -197,6 +201,20 @@ interface Uploaded {
 }
 /** What a handler gets because its route declares it. */
 type If<Declared, Part> = Declared extends undefined ? unknown : Part;
+
+/** How a write waits until it has something to answer. It holds no transaction meanwhile. */
+export interface Waiting {
+  /** How long a request waits at most. */
+  seconds(body: unknown): number;
+  /** Whether the answer is worth waiting for another one. */
+  isEmpty(reply: Reply): boolean;
+  /** Resolves when there may be another answer, or `signal` says that nobody waits any more. */
+  news(
+    db: Database,
+    input: { readonly account: AccountId; readonly params: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<void>;
+}
 
 /** Records something in a transaction of its own. */
 export type Recorder = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result | null>;
@@ -262,6 +280,8 @@ interface WriteCommon<
   /** The events of the caller that a body publishes (http/filtered, webhooks/types/validation). */
   readonly publishes?: (body: never) => readonly { readonly type: string; readonly data: unknown }[];
   readonly takesLong?: true; // its statements may, as those of an upload may
+  /** It is asked again until it has something to answer. Its answers are not stored: Idempotency-Key has no effect. */
+  readonly waits?: Waiting;
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
   readonly ifMatch?: true;

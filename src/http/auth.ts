@@ -11,6 +11,7 @@ import { cellOf, hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
 import { findAccess } from '../oauth/service.ts';
 import { findKey, touchKey } from '../people/keys/service.ts';
 import { findSession } from '../people/sessions/service.ts';
+import { findConsumer } from '../webhooks/claims/service.ts';
 import { findPortal } from '../webhooks/portal/service.ts';
 
 /** The credential of the process's own command line: it exists in memory only and dies with the process. */
@@ -101,6 +102,7 @@ function unknownCell(cell: number): never {
 
 function bearerOf(db: Database, token: string): Promise<Principal | null> {
   if (isSecret('pha_', token)) return findAccess(db, hashSecret(token));
+  if (isSecret('phw_', token)) return findConsumer(db.reader, hashSecret(token));
   return isSecret('phpt_', token) ? findPortal(db.reader, hashSecret(token)) : byKey(db, token);
 }
 
@@ -133,13 +135,19 @@ async function bySession(cells: Pick<Cells, 'of'>, request: Request, cookie: str
 }
 
 /**
- * Throws `not_in_portal`, `cross_site_request`, `insufficient_scope`, `full_access_required`, `person_required` or
+ * Throws `not_in_portal`, `not_for_consumers`, `cross_site_request`, `insufficient_scope`, `full_access_required`, `person_required` or
  * `role_too_low` unless the principal may use the operation.
  */
 export function authorize(principal: Principal, route: Route, headers: IncomingHttpHeaders): void {
   const { scope } = route;
   if (principal.portal && route.portal === undefined) {
     throw fail('not_in_portal', 'a portal is for its webhook endpoints and their log, and for nothing else');
+  }
+  if (principal.endpoint && !route.consumers) {
+    throw fail(
+      'not_for_consumers',
+      'the token of a pull endpoint claims and acknowledges the events of its endpoint, and does nothing else',
+    );
   }
   // browsers mark links, images and forms of other sites, which they send with the cookie (Fetch metadata)
   const isFromOtherSite = principal.session !== undefined && headers['sec-fetch-site'] === 'cross-site';

@@ -32,6 +32,7 @@ import * as sessions from '../people/sessions/routes.ts';
 import * as system from '../people/system/routes.ts';
 import * as users from '../people/users/routes.ts';
 import * as deliveryAnalytics from '../webhooks/analytics/routes.ts';
+import * as claims from '../webhooks/claims/routes.ts';
 import * as webhookEndpoints from '../webhooks/endpoints/routes.ts';
 import * as events from '../webhooks/events/routes.ts';
 import * as webhookEvents from '../webhooks/log/routes.ts';
@@ -146,6 +147,10 @@ export const ROUTES: readonly Route[] = [
   webhookEndpoints.rotate,
   webhookEndpoints.test,
   webhookEndpoints.tryFilter,
+  claims.claim,
+  claims.acknowledge,
+  claims.extend,
+  claims.makeToken,
   portalLinks.create,
   portalLinks.list,
   portalLinks.revoke,

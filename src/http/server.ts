@@ -27,6 +27,7 @@ import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody 
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
 import { addPages, answering, missingPage, refusePage } from './documents.ts';
+import { goneOf } from './gone.ts';
 import { idempotencyKey, requestDigest } from './idempotency.ts';
 import { NO_BODY, readJson } from './json-body.ts';
 import { READING, refuseUnrouted } from './methods.ts';
@@ -174,8 +175,11 @@ function readBodies(app: FastifyInstance): void {
  */
 function closeWhenStopping(app: FastifyInstance, isStopping: () => boolean): void {
   let closing = false;
+  const ending = new AbortController();
+  app.decorate('ending', ending.signal);
   app.addHook('preClose', async () => {
     closing = true;
+    ending.abort();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing || isStopping()) reply.header('connection', 'close');
@@ -270,9 +274,11 @@ function reading(route: Route & { kind: 'read' }, { env, baseUrl }: ServerOption
 
 function writing(route: Route & { kind: 'write' }, { env, baseUrl, gate }: RouteOptions): Handler {
   const answerIn = perDatabase((db) => transactions({ db, vault: env.vault }, route));
-  // previewing a file changes nothing, and a file may contain data that is stored nowhere in clear
+  // answers to wait for are events; previewing a file changes nothing, and a file may contain data that is stored nowhere in clear
   const isUnstored =
-    (route.upload !== undefined && route.needs === 'read') || route.returns[200] === 'text/csv';
+    route.waits !== undefined ||
+    (route.upload !== undefined && route.needs === 'read') ||
+    route.returns[200] === 'text/csv';
   return async (request, reply) => {
     const { principal, db } = callerOf(request);
     const key = idempotencyKey(request);
@@ -297,6 +303,7 @@ function writing(route: Route & { kind: 'write' }, { env, baseUrl, gate }: Route
         id: request.id,
         trace: request.trace,
         idempotent,
+        gone: goneOf(request, reply, route),
         input: {
           requestId: request.id,
           env,

@@ -1,4 +1,4 @@
-import type { BatchRoute, Reply, Route, SingleRoute } from '../contract/route.ts';
+import type { BatchRoute, Reply, Route, SingleRoute, Waiting } from '../contract/route.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { codeOf, endedForLocks } from '../db/faults.ts';
 import { limitLockWaits } from '../db/locks.ts';
@@ -21,6 +21,8 @@ export interface WriteRequest {
   /** null = no trace. */
   readonly trace: TraceContext | null;
   readonly idempotent: IdempotentRequest | undefined;
+  /** Its client has gone, or the server ends. */
+  readonly gone: AbortSignal;
   readonly input: Omit<Parameters<SingleRoute['handle']>[0], 'tx'>;
 }
 
@@ -99,7 +101,7 @@ function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
     return reply;
   };
   const takesLong = route.takesLong === true || route.upload !== undefined;
-  return async (request) => {
+  const ask: Ask = async (request) => {
     const [answer] = await db.transaction(
       (tx) =>
         answerOnce(tx, [request], { vault, secretField: fieldOf(route.secret) }, async () => [
@@ -108,6 +110,22 @@ function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
       { trace: request.trace, by: request.input.principal, takesLong },
     );
     return answer as Reply | Failure;
+  };
+  return route.waits ? waiting(db, route.waits, ask) : ask;
+}
+
+/** Asks again whenever there may be another answer, until one is not empty, the time is over, or the client has gone. */
+function waiting(db: Database, { seconds, isEmpty, news }: Waiting, ask: Ask): Ask {
+  return async (request) => {
+    const { body, account, params } = request.input;
+    if (seconds(body) === 0) return ask(request);
+    const isOver = AbortSignal.any([AbortSignal.timeout(seconds(body) * 1000), request.gone]);
+    for (;;) {
+      const answer = await ask(request);
+      if (answer instanceof Failure || !isEmpty(answer) || isOver.aborted) return answer;
+      await news(db, { account, params }, isOver);
+      if (request.gone.aborted) return answer;
+    }
   };
 }
 

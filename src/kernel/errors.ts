@@ -80,9 +80,9 @@ export const REASONS = {
   },
   not_in_portal: {
     status: 403,
-    meaning:
-      'A portal manages the webhook endpoints of one owner: this operation or field is not part of it.',
+    meaning: 'A portal manages the webhook endpoints of one owner, and nothing else.',
   },
+  not_for_consumers: { status: 403, meaning: 'The token of a pull endpoint only claims and acknowledges.' },
   cross_site_request: {
     status: 403,
     meaning: 'A request with a session must come from a page of this server.',
@@ -173,6 +173,7 @@ export const REASONS = {
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   event_owner_missing: { status: 409, meaning: 'The account requires an owner of each event.' },
   endpoint_owner_fixed: { status: 409, meaning: 'A webhook endpoint that has an owner keeps it.' },
+  not_a_pull_endpoint: { status: 409, meaning: 'The webhook endpoint has a URL: its events are sent.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
   recovery_in_progress: { status: 409, meaning: 'The webhook endpoint already has a recovery in progress.' },

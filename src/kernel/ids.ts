@@ -25,7 +25,8 @@ export type IdPrefix =
   | 'itx'
   | 'alc'
   | 'pfs'
-  | 'ntc';
+  | 'ntc'
+  | 'lease';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;

@@ -15,6 +15,8 @@ const SIGNALS = {
   claimed: channel('payhook.claimed'),
   /** A worker looked where the dead rows of endpoints end; its message has how many positions it made. */
   positioned: channel('payhook.positioned'),
+  /** A consumer waits for events of a pull endpoint. */
+  awaited: channel('payhook.awaited'),
   /** The results of attempts were written. */
   settled: channel('payhook.settled'),
   /** A chore that adds up notes or moves rows finished a round. */

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { DONE } from '../db/chores.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { LOCKS, takeLock } from '../db/locks.ts';
-import type { AccountId, AlertChannelId, UserId } from '../kernel/ids.ts';
+import { type AccountId, type AlertChannelId, type EndpointId, idOf, type UserId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { SealedIn } from '../kernel/vault.ts';
 import { type AlertData, type AlertKind, type LetterKind, notifiedRoles } from './kinds.ts';
@@ -165,3 +165,7 @@ export const placeOfLink = (account: AccountId, user: UserId): SealedIn => ({
 
 /** The host that a message shows instead of a URL, which may contain a secret. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url.slice(0, 100));
+
+/** The host of an endpoint (UUID) for messages; of a pull endpoint, which has no URL, its id. */
+export const nameOf = (url: string | null, endpoint: EndpointId): string =>
+  url ? hostOf(url) : idOf('we', endpoint);

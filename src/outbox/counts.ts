@@ -49,6 +49,9 @@ export function noteAttempts(changes: Sql): Sql {
     from (${changes}) changed group by 1, 2, 3, 4`;
 }
 
+/** SQL: the code of an attempt. A consumer that acknowledges an event sends no status: that counts as a 200. */
+export const codeOfAttempt = sql`attempt_code(duration_ms, coalesce(response_status, case when error_code is null then 200 end))`;
+
 /** Folds the notes into the sums, unless another process is doing so. Readers see the same totals before and after. */
 export async function foldCounts(db: Database): Promise<void> {
   const { some } = await oneRow<{ some: boolean }>(

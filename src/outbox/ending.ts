@@ -35,8 +35,8 @@ export async function endDeleted(tx: Tx): Promise<number> {
 }
 
 /**
- * Ends waiting deliveries, from one event id to another, of endpoints disabled since before `since`, a slice at a time:
- * `failed`, `endpoint_disabled`. Enabling such an endpoint waits for the slice. Returns the number of rows that left the
+ * Ends waiting deliveries, from one event id to another, of endpoints disabled since before `since`, and of enabled pull
+ * endpoints, a slice at a time: `failed`, `endpoint_disabled` or `not_claimed`. Enabling such an endpoint waits for the slice. Returns the number of rows that left the
  * queue.
  */
 export async function endAbandoned(
@@ -47,13 +47,14 @@ export async function endAbandoned(
   const ended = await rows(
     tx,
     sql`with waiting as materialized (
-          select q.account_id, q.endpoint_id, q.event_id
+          select q.account_id, q.endpoint_id, q.event_id,
+                 case when e.disabled_at is null then 'not_claimed' else 'endpoint_disabled' end as code
           from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id
           where q.event_id >= ${from} and q.event_id < ${until} and (q.lease_token is null or q.due_at <= now())
-            and e.disabled_at < ${since}::timestamptz and e.deleted_at is null
+            and case when e.disabled_at is null then e.pull else e.disabled_at < ${since}::timestamptz end and e.deleted_at is null
           order by q.event_id, q.endpoint_id limit ${ENDED_AT_ONCE}::int
           for update of q skip locked for share of e),
-        ${leaving(sql`waiting`, 'failed', 'endpoint_disabled')}
+        ${leaving(sql`waiting`, 'failed', sql`d.code`)}
         select 1 from waiting`,
     'end_abandoned',
   );
@@ -129,13 +130,16 @@ export async function giveBack(
           select account_id, endpoint_id, event_id from queue where ${leased} and discarded
           order by event_id for update),
         returned as (
-          update queue set lease_token = null, due_at = now() where ${leased} and not discarded),
+          update queue set lease_token = null, ${unclaimed}, due_at = now() where ${leased} and not discarded),
         ${leaving(sql`doomed`, 'cancelled', 'discarded')}
         select 1 from ended`,
     'give_back',
   );
   tx.announce();
 }
+
+/** SQL: assignments for a row of the queue that nobody holds any more, also if a consumer did. */
+export const unclaimed = sql`claim = null, generation = coalesce(claimed_generation, generation), claimed_generation = null`;
 
 /** SQL: removes deliveries `d` from the queue, and ends pending ones (`ended`) with this status and error code. */
 export const leaving = (deliveries: Sql, status: 'failed' | 'cancelled', code: string | Sql) => sql`

@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import { type Reader, rows, type Tx } from '../db/database.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, nil } from '../kernel/ids.ts';
 import { BEHIND } from './order.ts';
@@ -39,8 +39,15 @@ export interface HeldKey extends Key {
   readonly state: 'held' | 'followed' | 'taken' | 'gone';
 }
 
-/** Locks keys until the transaction ends, without waiting. Returns them in the same order. */
-export function holdKeys(tx: Tx, keys: readonly Key[]): Promise<HeldKey[]> {
+/**
+ * Locks keys until the transaction ends, without waiting unless it is called with `waits`, which only the first statement of a
+ * transaction may do. Returns them in the same order.
+ */
+export function holdKeys(
+  tx: Tx,
+  keys: readonly Key[],
+  { waits = false }: { waits?: boolean } = {},
+): Promise<HeldKey[]> {
   return rows<HeldKey>(
     tx,
     sql`with wanted as materialized (
@@ -52,7 +59,7 @@ export function holdKeys(tx: Tx, keys: readonly Key[]): Promise<HeldKey[]> {
             select k.endpoint_id, k.ordering_key from wanted w
             join queue_keys k on k.endpoint_id = w.endpoint_id and k.ordering_key = w.ordering_key
             order by k.endpoint_id, k.ordering_key
-            for update of k skip locked) h)
+            for update of k${waits ? empty : sql` skip locked`}) h)
         select w.endpoint_id as endpoint, w.ordering_key as "orderingKey",
                case when exists (
                       select from held h where h.endpoint_id = w.endpoint_id and h.ordering_key = w.ordering_key)
@@ -65,7 +72,7 @@ export function holdKeys(tx: Tx, keys: readonly Key[]): Promise<HeldKey[]> {
           where k.endpoint_id = w.endpoint_id and k.ordering_key = w.ordering_key limit 1) busy on true
         left join lateral (${nextOf(sql`w`)}) next on true
         order by nth`,
-    'hold_keys',
+    waits ? 'wait_for_keys' : 'hold_keys',
   );
 }
 

@@ -67,7 +67,7 @@ export function leasing(
               and ${notBefore(sql`q`, sql`k`)} and (q.generation, q.due_at) <= (e.resumptions, m.now)
               and (q.lease_token is null or q.due_at <= m.now)
             order by q.generation, q.due_at limit 1) due on true
-          where e.disabled_at is null and e.rate_limit is null and e.batch_events is null and s.may_start_at <= m.now
+          where e.disabled_at is null and not e.pull and e.rate_limit is null and e.batch_events is null and s.may_start_at <= m.now
             and due.is_there is null),${lanes}
         leased as materialized (
           select * from (

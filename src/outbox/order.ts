@@ -6,6 +6,9 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
  */
 export const BEHIND: Sql = raw('2147483647');
 
+/** The generation of a queue row that a consumer of a pull endpoint holds: `queue_due` has them together, by the end of the lease. */
+export const CLAIMED: Sql = raw('2147483646');
+
 /** The parts of the publishing statement that order the deliveries of a key. */
 export interface Ordering {
   /** Columns of `event` and `candidate` that the others need. */

@@ -17,7 +17,8 @@ export type CredentialKind =
   | 'oauth_grant'
   | 'oauth_client_secret'
   | 'user_link'
-  | 'portal_link';
+  | 'portal_link'
+  | 'endpoint_token';
 
 /** A credential that a restore brought back. */
 export interface Credential {
@@ -78,6 +79,13 @@ const TABLES: readonly Table[] = [
     kind: 'portal_link',
     live: sql`select p.account_id as account, public_id('pl', p.id) as id, p.owner as name from portal_links p where ${openPortal}`,
     end: () => sql`update portal_links set revoked_at = now() where revoked_at is null`,
+  },
+  {
+    kind: 'endpoint_token',
+    live: sql`select e.account_id as account, public_id('we', e.id) as id, e.description as name
+              from webhook_endpoints e where e.token_hash is not null`,
+    end: () => sql`update webhook_endpoints set token_hash = null, previous_token_hash = null, previous_token_until = null
+                   where token_hash is not null`,
   },
 ];
 

@@ -82,6 +82,7 @@ beforeAll(async () => {
   const owner = await liveAsPeople();
   await liveWithKeys();
   await liveWithWebhooks();
+  await liveWithConsumers();
   await liveWithApplications(owner);
   await liveWithBanks();
   await liveWithTaxIds();
@@ -215,6 +216,25 @@ async function liveWithWebhooks(): Promise<void> {
   });
   for (const event of (await world.api.get(`${path}/events`)).body.data)
     expect((await world.api.get(`${path}/events/${event.id}`)).status).toBe(200);
+}
+
+/** A pull endpoint whose token claims. */
+async function liveWithConsumers(): Promise<void> {
+  const fields = { delivery: 'pull', event_types: ['invoice.*'] };
+  const { body: endpoint } = await world.api.post('/v2/webhook-endpoints', fields);
+  const path = `/v2/webhook-endpoints/${endpoint.id}`;
+  const { token } = await obtain(
+    'createWebhookEndpointToken',
+    `${path}/token`,
+    undefined,
+    (made) => made.token,
+  );
+  const consumer = apiOf(world.url, token);
+  await world.api.post('/v2/events', { type: 'invoice.created', data: {} });
+  const [claimed] = (await consumer.post(`${path}/claims`)).body.items;
+  expect(claimed.type).toBe('invoice.created');
+  const items = [{ id: claimed.id, lease_id: claimed.lease_id, status: 'delivered' }];
+  expect((await consumer.post(`${path}/acknowledgements`, { items })).status).toBe(200);
 }
 
 /** The payment file contains the IBAN; the stored record of the download must not. */

@@ -61,6 +61,7 @@ describe('an endpoint', () => {
     expect(made.body).toEqual({
       id: expect.stringMatching(/^we_[0-9a-f]{32}$/),
       object: 'webhook_endpoint',
+      delivery: 'push',
       url: URL,
       description: null,
       owner: null,
@@ -85,6 +86,7 @@ describe('an endpoint', () => {
       paused_until: null,
       next_attempt_at: null,
       first_failure_at: null,
+      last_claimed_at: null,
       last_success_at: null,
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: created_at,

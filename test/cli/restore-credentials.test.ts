@@ -27,13 +27,18 @@ async function makeCredentials() {
   });
   const endpoint = await makeEndpoint(api, { owner: 'customer 7' });
   const { body: portal } = await api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`, {});
-  return { key, user, grant, invited, portal };
+  const { body: pull } = await api.post('/v2/webhook-endpoints', {
+    delivery: 'pull',
+    event_types: ['order.*'],
+  });
+  const { body: consumer } = await api.post(`/v2/webhook-endpoints/${pull.id}/token`);
+  return { key, user, grant, invited, portal, pull: { id: pull.id, token: consumer.token } };
 }
 
 type Made = Awaited<ReturnType<typeof makeCredentials>>;
 
 /** The credentials a server accepts. */
-async function accepted(url: string, { key, user, grant, invited, portal }: Made) {
+async function accepted(url: string, { key, user, grant, invited, portal, pull }: Made) {
   const status = async (path: string, init: RequestInit = {}) =>
     (await fetch(url + path, { redirect: 'manual', ...init })).status;
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -44,6 +49,10 @@ async function accepted(url: string, { key, user, grant, invited, portal }: Made
     key: await status('/v2/account', bearer(key.key)),
     session: await status('/v2/me', { headers: { cookie: `payhook_session=${user.browser.cookie()}` } }),
     token: await status('/v2/affiliates/payouts', bearer(grant.access_token)),
+    consumer: await status(`/v2/webhook-endpoints/${pull.id}/claims`, {
+      ...bearer(pull.token),
+      method: 'POST',
+    }),
     invitation: (await page(link.pathname + link.search)).includes('name="password"'),
     portal: await status('/portal', {
       method: 'POST',
@@ -83,7 +92,14 @@ test('a restore lists the credentials it revives, and --end-credentials ends the
   expect((await accepted(world.url, made)).key).toBe(401);
 
   const revived = await restored(file, [], (url) => accepted(url, made));
-  expect(revived.seen).toMatchObject({ key: 200, session: 200, token: 200, invitation: true, portal: 200 });
+  expect(revived.seen).toMatchObject({
+    key: 200,
+    session: 200,
+    token: 200,
+    consumer: 200,
+    invitation: true,
+    portal: 200,
+  });
   expect(revived.said).toMatch(
     /credentials {3}valid as of .*, including those revoked since: \d+ API keys, /,
   );
@@ -92,7 +108,14 @@ test('a restore lists the credentials it revives, and --end-credentials ends the
   expect(revived.said).toContain('--end-credentials ends all');
 
   const ended = await restored(file, ['--end-credentials', '--json'], (url) => accepted(url, made));
-  expect(ended.seen).toMatchObject({ key: 401, session: 401, token: 401, invitation: false, portal: 400 });
+  expect(ended.seen).toMatchObject({
+    key: 401,
+    session: 401,
+    token: 401,
+    consumer: 401,
+    invitation: false,
+    portal: 400,
+  });
   const result = JSON.parse(ended.said);
   expect(result.credentials_ended).toBe(true);
   const { id: account_id } = (await api.get('/v2/account')).body;
@@ -103,6 +126,7 @@ test('a restore lists the credentials it revives, and --end-credentials ends the
     { kind: 'oauth_client_secret', account_id, id: made.grant.application_id, name: 'Ledger' },
     { kind: 'user_link', account_id, id: null, name: 'Ada' },
     { kind: 'portal_link', account_id, id: made.portal.id, name: 'customer 7' },
+    { kind: 'endpoint_token', account_id, id: made.pull.id, name: null },
   ]) {
     expect(result.credentials).toContainEqual(credential);
   }

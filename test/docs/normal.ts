@@ -192,14 +192,18 @@ function nextOfMonth(day: number): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** An attempt with its start second as its signed timestamp, and an invented signature; anything else unchanged. */
+/** An attempt or a claimed event with its second as its signed timestamp, and an invented signature; anything else unchanged. */
 function stamped(value: Record<string, unknown>): Record<string, unknown> {
-  const { started_at: start, request_headers: headers } = value;
+  const [start, name] =
+    value.object === 'claimed_event'
+      ? [value.lease_expires_at, 'headers']
+      : [value.started_at, 'request_headers'];
+  const headers = value[name];
   if (typeof start !== 'string' || typeof headers !== 'object' || headers === null) return value;
   const seconds = String(Math.floor(Date.parse(start) / 1000));
   const signed = {
     'webhook-timestamp': seconds,
     'webhook-signature': `v1,${createHash('sha256').update(`signed at ${seconds}`).digest('base64')}`,
   };
-  return { ...value, request_headers: { ...headers, ...signed } };
+  return { ...value, [name]: { ...headers, ...signed } };
 }

@@ -15,7 +15,16 @@ import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import { ADDRESSES, callOf, plain, shownOn } from './pages.ts';
 import { addressOf, recorderAt } from './recorder.ts';
-import { afterwards, completing, earning, listening, paying, publishing, settingUp } from './story.ts';
+import {
+  afterwards,
+  completing,
+  earning,
+  listening,
+  paying,
+  publishing,
+  pulling,
+  settingUp,
+} from './story.ts';
 import { applications, approving, people } from './story-people.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -58,7 +67,9 @@ const noted = (table: 'api_keys' | 'oauth_grants') =>
 const settled = () =>
   until('quiet', async () => {
     const [row] = await world.query<{ busy: boolean }>(
-      `select exists (select from queue where lease_token is not null or due_at <= now() + interval '10 seconds') as busy`,
+      // a consumer decides for itself when it is done
+      `select exists (select from queue q join webhook_endpoints e on e.id = q.endpoint_id
+         where not e.pull and (lease_token is not null or due_at <= now() + interval '10 seconds')) as busy`,
     );
     return row?.busy === false;
   });
@@ -86,6 +97,7 @@ async function record(): Promise<Record<string, Example>> {
   await completing(recorder, scene, { payout, endpoint });
   await afterwards(recorder, scene, payout);
   await publishing(recorder, endpoint);
+  await pulling(recorder, scene);
   const owner = await people(recorder, scene);
   await approving(recorder, scene, owner);
   await applications(recorder, scene, { owner, used });

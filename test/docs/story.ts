@@ -558,6 +558,25 @@ export async function publishing({ show, refuse, chapter }: Recorder, id: string
   await show('deleteWebhookEndpoint', { path: { id } });
 }
 
+/** A warehouse that no request can reach claims its events. */
+export async function pulling({ show, chapter }: Recorder, { world }: Scene): Promise<void> {
+  chapter('2026-09-22T09:10:00.000Z');
+  const fields = { delivery: 'pull', description: 'warehouse', event_types: ['stock.*'] };
+  const { body: endpoint } = await world.api.post('/v2/webhook-endpoints', fields);
+  const path = { id: endpoint.id };
+  await show('createWebhookEndpointToken', { path });
+  await world.api.post('/v2/events', { type: 'stock.changed', data: { sku: 'tent-2', left: 2 } });
+  const { items } = await show('claimWebhookEvents', {
+    path,
+    body: { limit: 10, lease_seconds: 300, wait_seconds: 20, consumer: 'warehouse' },
+  });
+  const leases = items.map(({ id, lease_id }: Record<string, string>) => ({ id, lease_id }));
+  await show('extendWebhookLeases', { path, body: { items: leases, lease_seconds: 600 } });
+  const done = leases.map((lease: object) => ({ ...lease, status: 'delivered' }));
+  await show('acknowledgeWebhookEvents', { path, body: { items: done } });
+  await world.api.delete(`/v2/webhook-endpoints/${endpoint.id}`);
+}
+
 function answerWith(
   receiver: Receiver,
   status: number,

@@ -157,11 +157,36 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     file: { kind: 'affiliates', without: [] },
     command: { words: ['affiliates', 'tax', 'set', '{affiliate_id}'], without: [] },
   },
+  'pull endpoints': {
+    create: 'POST /v2/webhook-endpoints',
+    least: { delivery: 'pull' },
+    values: {
+      delivery: none,
+      ...Object.fromEntries(
+        [
+          'url',
+          'headers',
+          'batch',
+          'rate_limit',
+          'proxy',
+          'client_certificate',
+          'client_credentials',
+          'second_signature',
+        ].map((name) => [name, none]),
+      ),
+      secret: `whsec_${Buffer.alloc(32, 'p').toString('base64')}`,
+      signing: none,
+      custom_signing: none,
+    },
+    shown: { secret: none, held: none },
+  },
   'webhook endpoints': {
     create: 'POST /v2/webhook-endpoints',
     change: 'PATCH /v2/webhook-endpoints/{id}',
     exported: 'webhook-endpoints',
+    least: { url: 'https://shop.example.com/in' },
     values: {
+      delivery: none,
       second_signature: {
         signing: 'stripe',
         secret: 'whsec_of_the_other_product',
@@ -235,6 +260,10 @@ export const TESTED_IN: Readonly<Record<string, string>> = {
   'POST /v2/affiliates/commissions/{commission_id}/void': 'api/refunds',
   // actions on an endpoint
   'POST /v2/webhook-endpoints/{id}/rotate-secret': 'api/webhook-endpoints',
+  'POST /v2/webhook-endpoints/{id}/claims': 'delivery/pull',
+  'POST /v2/webhook-endpoints/{id}/acknowledgements': 'delivery/pull',
+  'POST /v2/webhook-endpoints/{id}/extensions': 'delivery/pull',
+  'POST /v2/webhook-endpoints/{id}/token': 'delivery/pull',
   'POST /v2/webhook-endpoints/{id}/test': 'api/webhook-endpoints',
   'POST /v2/webhook-endpoints/{id}/test-filter': 'api/filters',
   'POST /v2/webhook-endpoints/{id}/portal-link': 'access/portal',

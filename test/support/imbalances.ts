@@ -403,7 +403,8 @@ export const MISCOUNTS = `
                sign(code)::int as n
         from delivery_count_deltas cross join lateral unnest(attempt_codes) code
         union all
-        select account_id, endpoint_id, id_time(event_id), started_at, attempt_code(duration_ms, response_status), -1
+        select account_id, endpoint_id, id_time(event_id), started_at,
+               attempt_code(duration_ms, coalesce(response_status, case when error_code is null then 200 end)), -1
         from attempts a
         where not exists (select from dropped_weeks w where id_time(a.event_id) >= w.starts_at
                           and id_time(a.event_id) < w.starts_at + interval '7 days')) row
@@ -428,7 +429,9 @@ export const LOOSE_ENDS = `
   from queue q join deliveries d using (account_id, endpoint_id, event_id)
   where q.trigger = 'scheduled' and d.status <> 'pending'
   union all
-  select 'a lease is left', to_json(q)::text from queue q where lease_token is not null
+  select 'a lease is left', to_json(q)::text from queue q
+  -- a consumer may hold it
+  where lease_token is not null and claim is null
   union all
   select 'waits for no earlier delivery', to_json(q)::text
   from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id and e.deleted_at is null

@@ -93,7 +93,7 @@ const DUE = `
   select q.event_id || ' for ' || e.url as what from queue q
   join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id
   join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id
-  where e.disabled_at is null and e.deleted_at is null and s.may_start_at <= now()
+  where e.disabled_at is null and e.deleted_at is null and not e.pull and s.may_start_at <= now()
     and (q.generation, q.due_at) <= (e.resumptions, now() - coalesce(e.batch_wait_ms, 0) * interval '1 millisecond')
   limit 5`;
 

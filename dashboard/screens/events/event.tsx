@@ -22,7 +22,7 @@ const SENT: readonly Column<WebhookEventAt>[] = [
     title: webhooks.endpoint,
     cell: ({ id, webhook_endpoint_id: at, url }) => (
       <Link {...rowLink} to="/webhooks/$id" params={{ id: at }} search={{ event: id, at, id }}>
-        <Path>{url}</Path>
+        <Path>{webhooks.nameOf({ url, id: at })}</Path>
       </Link>
     ),
   },
@@ -53,7 +53,7 @@ const NOT_SENT: readonly Column<NotSent>[] = [
     title: webhooks.endpoint,
     cell: ({ webhook_endpoint_id: id, url }) => (
       <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
-        <Path>{url}</Path>
+        <Path>{webhooks.nameOf({ url, id })}</Path>
       </Link>
     ),
   },

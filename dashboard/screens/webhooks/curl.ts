@@ -16,5 +16,5 @@ export function curlOfAttempt({ url, request_headers, batch }: WebhookAttempt, e
   const headers = Object.entries(request_headers ?? { 'content-type': 'application/json' })
     .filter(([name]) => !OWN.has(name.toLowerCase()))
     .map(([name, value]) => `-H ${quoted(`${name}: ${name === SIZE ? 1 : value}`)}`);
-  return ['curl -X POST', quoted(url), ...headers, `--data-raw ${quoted(body)}`].join(' ');
+  return ['curl -X POST', quoted(url ?? ''), ...headers, `--data-raw ${quoted(body)}`].join(' ');
 }

@@ -89,7 +89,7 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
             {texts.retry}
           </Button>
         )}
-        {last && (
+        {last?.url && (
           <Button
             icon="copy"
             onPress={() => copyText(curlOfAttempt(last, last.request_body ?? body), texts.copiedCurl)}
@@ -148,14 +148,14 @@ function Attempt({
   before: WebhookAttempt | undefined;
   isOpen: boolean;
 }) {
-  const { number, status, response_status, error_code, trigger, started_at, duration_ms } = attempt;
+  const { number, status, response_status, error_code, trigger, started_at, duration_ms, claim } = attempt;
   const isGood = status === 'succeeded';
   return (
     <details className="attempt" open={isOpen}>
       <summary>
         <Status
           tone={isGood ? 'good' : 'bad'}
-          label={String(response_status ?? error_code ?? webhooks.log.none)}
+          label={String(response_status ?? error_code ?? texts.acknowledged)}
         />
         <span>
           {texts.attempt(number)} <span className="soft">{texts.triggers[trigger]}</span>
@@ -167,10 +167,16 @@ function Attempt({
       </summary>
       <div className="attempt-inside">
         {response_status === null && <p>{plain(attempt.error_message ?? '')}</p>}
-        <h4>{texts.request}</h4>
-        <p className="code-line">
-          <code>POST {plain(attempt.url)}</code>
-        </p>
+        {claim === null ? (
+          <>
+            <h4>{texts.request}</h4>
+            <p className="code-line">
+              <code>POST {plain(attempt.url ?? '')}</code>
+            </p>
+          </>
+        ) : (
+          <p>{texts.claimedBy(claim.consumer, claim.claimed_by)}</p>
+        )}
         {attempt.batch !== null && <p>{texts.batched(attempt.batch.event_count - 1)}</p>}
         <Headers label={texts.request} headers={attempt.request_headers} />
         {attempt.request_body !== null && (
@@ -178,8 +184,9 @@ function Attempt({
             {attempt.request_body}
           </Code>
         )}
-        <h4>{texts.answer}</h4>
-        {response_status === null ? <p className="soft">{texts.noAnswer}</p> : <Answer attempt={attempt} />}
+        {claim === null && <h4>{texts.answer}</h4>}
+        {response_status !== null && <Answer attempt={attempt} />}
+        {response_status === null && claim === null && <p className="soft">{texts.noAnswer}</p>}
       </div>
     </details>
   );

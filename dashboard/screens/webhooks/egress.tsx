@@ -150,7 +150,7 @@ function ChangeProxy({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose
   const { save, saving } = useEgress(endpoint);
   const token = endpoint.client_credentials;
   const isRead =
-    (endpoint.url.startsWith('http:') && (endpoint.headers.length > 0 || token !== null)) ||
+    (endpoint.url?.startsWith('http:') && (endpoint.headers.length > 0 || token !== null)) ||
     token?.token_url.startsWith('http:');
   return (
     <Confirm

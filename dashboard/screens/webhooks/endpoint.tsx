@@ -53,7 +53,7 @@ function Back() {
 }
 
 function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
-  const { id, url, description, status, first_failure_at, last_success_at } = endpoint;
+  const { id, description, status, first_failure_at, last_success_at } = endpoint;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
@@ -64,8 +64,8 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
   return (
     <Page
       above={<Back />}
-      title={<Path>{url}</Path>}
-      name={url}
+      title={<Path>{texts.nameOf(endpoint)}</Path>}
+      name={texts.nameOf(endpoint)}
       lead={description ?? undefined}
       status={<EndpointState endpoint={endpoint} />}
       actions={

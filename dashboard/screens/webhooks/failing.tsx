@@ -30,7 +30,7 @@ export function FailingEndpoints() {
           <li key={endpoint.id}>
             <div>
               <Link to="/webhooks/$id" params={{ id: endpoint.id }}>
-                <Path>{endpoint.url}</Path>
+                <Path>{webhooks.nameOf(endpoint)}</Path>
               </Link>
               <span className="second">
                 {endpoint.description && `${endpoint.description} · `}
@@ -71,7 +71,7 @@ export function ResendSinceFailing({ endpoint }: { endpoint: WebhookEndpoint }) 
 }
 
 function Resend({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
-  const { id, url, last_success_at, created_at } = endpoint;
+  const { id, last_success_at, created_at } = endpoint;
   const navigate = useNavigate();
   const starting = useWrite('recoverWebhookEndpoint');
   // an event that failed first may be older than its first failure
@@ -102,7 +102,7 @@ function Resend({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () 
       onClose={onClose}
       onConfirm={start}
     >
-      <p>{texts.lead(url)}</p>
+      <p>{texts.lead(webhooks.nameOf(endpoint))}</p>
       <p className="soft">{texts.receiver}</p>
     </Confirm>
   );

@@ -179,7 +179,7 @@ function EndpointFilter({ search: { endpoint }, onFilter }: FiltersProps) {
       any={texts.anyEndpoint}
       value={endpoint}
       options={[
-        ...known.map(({ id, url }) => ({ value: id, label: url })),
+        ...known.map((each) => ({ value: each.id, label: webhooks.nameOf(each) })),
         ...(isOther ? [{ value: endpoint, label: endpoint }] : []),
       ]}
       onChange={(value) => onFilter({ endpoint: value })}

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
     cell: ({ id, url, description, owner }) => (
       <>
         <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
-          <Path>{url}</Path>
+          <Path>{texts.nameOf({ id, url })}</Path>
         </Link>
         {description && <span className="second">{description}</span>}
         {owner && <span className="second">{texts.ofOwner(owner)}</span>}

@@ -31,7 +31,11 @@ export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }
   const { reading, total = reading.data?.pagination.total } = list;
   const endpoints = useEndpoints(isOfAll);
   const columns = useMemo(
-    () => columnsWith(linkTo, isOfAll ? new Map(endpoints?.map(({ id, url }) => [id, url])) : null),
+    () =>
+      columnsWith(
+        linkTo,
+        isOfAll ? new Map(endpoints?.map((each) => [each.id, webhooks.nameOf(each)])) : null,
+      ),
     [linkTo, isOfAll, endpoints],
   );
   return (
@@ -107,14 +111,14 @@ const columnsWith = (
 ];
 
 function LastAnswer({
-  event: { last_response_status, last_error_code, attempt_count },
+  event: { last_response_status, last_error_code, attempt_count, status },
 }: {
   event: WebhookEvent;
 }) {
   if (attempt_count === 0) return <span className="soft">—</span>;
   return (
     <>
-      {last_response_status ?? texts.none}
+      {last_response_status ?? (status === 'delivered' ? webhooks.delivery.acknowledged : texts.none)}
       {last_error_code && <span className="second unbroken">{last_error_code.replaceAll('_', ' ')}</span>}
     </>
   );

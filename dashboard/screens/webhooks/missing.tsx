@@ -31,9 +31,9 @@ export function SendMissing({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-function Missing({ endpoint: { id, url }, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
+function Missing({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
   const [since, setSince] = useState('');
-  const input = { path: [id] as [string], body: { missing: true, ...(since && { since }) } };
+  const input = { path: [endpoint.id] as [string], body: { missing: true, ...(since && { since }) } };
   const counting = useRead('previewRecoveryOfWebhookEndpoint', input);
   const starting = useWrite('recoverWebhookEndpoint');
   const total = counting.data?.matching_count;
@@ -51,7 +51,7 @@ function Missing({ endpoint: { id, url }, onClose }: { endpoint: WebhookEndpoint
       onClose={onClose}
       onConfirm={() => starting.mutate(input, { onSuccess })}
     >
-      <p>{texts.lead(url)}</p>
+      <p>{texts.lead(webhooks.nameOf(endpoint))}</p>
       <TextField label={webhooks.log.from} type="date" value={since} onChange={setSince} />
     </Confirm>
   );

@@ -62,7 +62,7 @@ export function Recover({
           onClose={() => setOpen(false)}
           onConfirm={start}
         >
-          <p>{texts.lead(total, endpoint.url)}</p>
+          <p>{texts.lead(total, webhooks.nameOf(endpoint))}</p>
           <p className="soft">{texts.moreHappens}</p>
         </Confirm>
       )}

@@ -28,7 +28,7 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
     <div className="endpoint-form">
       {may.webhooks ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
       {portal === null ? <ContentFilter endpoint={endpoint} /> : <GivenFilter endpoint={endpoint} />}
-      {portal === null && <EndpointEgress endpoint={endpoint} />}
+      {portal === null && endpoint.delivery === 'push' && <EndpointEgress endpoint={endpoint} />}
       {may.webhooks && (
         <>
           <EndpointSecret endpoint={endpoint} />
@@ -39,28 +39,34 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-/** The fields that the caller can set. An endpoint that has an owner keeps it. */
-function useFields({ owner }: Pick<WebhookEndpoint, 'owner'>): FormFields {
+/** The fields that the caller can set. An endpoint that has an owner keeps it; a pull endpoint has no fields of requests. */
+function useFields({ owner, delivery }: Pick<WebhookEndpoint, 'owner' | 'delivery'>): FormFields {
   const portal = usePortal();
   const all: [string, FormField][] = Object.entries(ENDPOINT_FIELDS);
   return Object.fromEntries(
     all.filter(
-      ([name, { isOfPortal }]) => (portal === null || isOfPortal) && (name !== 'owner' || owner === null),
+      ([name, { isOfPortal, acceptedBy }]) =>
+        (portal === null || isOfPortal) &&
+        (name !== 'owner' || owner === null) &&
+        (acceptedBy?.includes(delivery) ?? true),
     ),
   );
 }
 
 function Seen({ endpoint }: { endpoint: WebhookEndpoint }) {
-  const { event_types, batch, headers } = endpoint;
-  const fields = useFields({ owner: null });
+  const { event_types, batch, headers, delivery } = endpoint;
+  const fields = useFields({ owner: null, delivery });
+  const ofRequests: [string, string][] = [
+    [texts.batch.title, batch === null ? '—' : texts.batch.upTo(batch.max_events)],
+    [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
+  ];
   return (
     <Card>
       <Facts
         rows={[
           [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
           ...factsOf(fields, endpoint),
-          [texts.batch.title, batch === null ? '—' : texts.batch.upTo(batch.max_events)],
-          [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
+          ...(delivery === 'push' ? ofRequests : []),
         ]}
       />
     </Card>
@@ -73,23 +79,24 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const portal = usePortal();
   const saving = useWrite('changeWebhookEndpoint');
   const form = { fields: useFields(endpoint), currency: '' };
-  const [url, setUrl] = useState(endpoint.url);
+  const isPull = endpoint.delivery === 'pull';
+  const before = endpoint.url ?? '';
+  const [url, setUrl] = useState(before);
   const [values, setValues] = useState(() => typedOf(form, endpoint));
   const [batch, setBatch] = useState(() => batchText(endpoint.batch));
   const [types, setTypes] = useState(endpoint.event_types);
   const [headers, setHeaders] = useState(NO_CHANGES);
-  const isGood = !hasProblem(form, values) && isBatchGood(batch) && url.trim() !== '' && types?.length !== 0;
+  const isGood =
+    !hasProblem(form, values) && isBatchGood(batch) && (isPull || url.trim() !== '') && types?.length !== 0;
   const changed = changedHeaders(headers);
   const given = new Set(Object.keys(changed ?? {}).map((name) => name.toLowerCase()));
   const dropped =
-    originOf(url) === originOf(endpoint.url) ? [] : endpoint.headers.filter((name) => !given.has(name));
-  if (endpoint.client_credentials && originOf(url) !== originOf(endpoint.url)) dropped.push('authorization');
+    originOf(url) === originOf(before) ? [] : endpoint.headers.filter((name) => !given.has(name));
+  if (endpoint.client_credentials && originOf(url) !== originOf(before)) dropped.push('authorization');
   const body = {
-    url: url.trim(),
     ...changedIn(form, endpoint, values),
-    batch: batchOf(batch),
     event_types: types,
-    headers: changed,
+    ...(!isPull && { url: url.trim(), batch: batchOf(batch), headers: changed }),
   };
   const save = (event: FormEvent) => {
     event.preventDefault();
@@ -103,12 +110,14 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   return (
     <form onSubmit={save}>
       <Card>
-        <TextField label={texts.fields.url} hint={texts.fields.urlHint} value={url} onChange={setUrl} />
+        {!isPull && (
+          <TextField label={texts.fields.url} hint={texts.fields.urlHint} value={url} onChange={setUrl} />
+        )}
         {endpoint.owner !== null && portal === null && <Facts rows={[[texts.owner, endpoint.owner]]} />}
         <FieldInputs {...form} values={values} onChange={setValues} hasFocus={false} />
-        <BatchFields text={batch} onChange={setBatch} />
+        {!isPull && <BatchFields text={batch} onChange={setBatch} />}
         <TypesField types={types} onChange={setTypes} />
-        <HeadersField names={endpoint.headers} changes={headers} onChange={setHeaders} />
+        {!isPull && <HeadersField names={endpoint.headers} changes={headers} onChange={setHeaders} />}
         {dropped.length > 0 && <Notice tone="warn">{texts.headers.dropped(listed(dropped))}</Notice>}
         {saving.error && <Problem error={saving.error} />}
         <div className="buttons form-end">

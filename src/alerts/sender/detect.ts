@@ -3,7 +3,7 @@ import { SLICE_ROWS } from '../../db/chores.ts';
 import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type EndpointId, idOf, type PayoutId } from '../../kernel/ids.ts';
-import { hostOf, notify } from '../../notices/notices.ts';
+import { hostOf, nameOf, notify } from '../../notices/notices.ts';
 import { PATIENCE } from '../../webhooks/engine/write.ts';
 
 interface ReportedEndpoint {
@@ -51,7 +51,7 @@ export async function notifyOfEndpoints(tx: Tx): Promise<number> {
       account,
       kind: percent === 0 ? 'endpoint_recovered' : 'endpoint_failing',
       subject: idOf('we', endpoint),
-      data: percent === 0 ? { host: hostOf(url) } : { host: hostOf(url), percent },
+      data: { host: nameOf(url, endpoint), ...(percent > 0 && { percent }) },
     })),
   );
   return 0;

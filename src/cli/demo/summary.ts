@@ -172,7 +172,7 @@ function endpointTable(endpoints: readonly Counted[], faint: (text: string) => s
       { heading: 'WHAT IT IS' },
     ],
     endpoints.map(({ url, status, events, description }) => [
-      url,
+      url ?? '',
       status,
       ...EVENT_STATUSES.map((each) => String(events[each])),
       description ?? '',

@@ -3,6 +3,9 @@ import { CommandError } from '../command/errors.ts';
 
 export const ENDPOINT_HELP = 'its id (we_…), or its URL if it is unique';
 
+/** The URL of an endpoint, for people; a pull endpoint has none. */
+export const placeOf = ({ url }: Pick<WebhookEndpoint, 'url'>): string => url ?? 'pull endpoint';
+
 /**
  * The id of the endpoint with an id or a URL. An id is not looked up, because the log of a deleted endpoint can still be
  * read. Throws CommandError if none or several have the URL.
@@ -11,7 +14,7 @@ export async function findEndpoint(client: Client, reference: string): Promise<s
   if (reference.startsWith('we_')) return reference;
   const found: WebhookEndpoint[] = [];
   for await (const endpoint of client.webhookEndpoints.list()) {
-    if (isSameUrl(endpoint.url, reference)) found.push(endpoint);
+    if (endpoint.url !== null && isSameUrl(endpoint.url, reference)) found.push(endpoint);
   }
   const [one, ...others] = found;
   if (one === undefined) {

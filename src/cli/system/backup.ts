@@ -273,6 +273,7 @@ const CREDENTIALS: Readonly<
   oauth_client_secret: { one: 'OAuth client secret', more: 'OAuth client secrets', isNamed: true },
   user_link: { one: 'link for a user', more: 'links for users', isNamed: true },
   portal_link: { one: 'portal link', more: 'portal links', isNamed: true },
+  endpoint_token: { one: 'token of a pull endpoint', more: 'tokens of pull endpoints', isNamed: true },
 };
 const MOST_NAMED = 50;
 

@@ -246,7 +246,7 @@ function endpointLines(endpoints: readonly WebhookEndpoint[], paint: Paint): str
           orDash(endpoint.first_failure_at),
           orDash(endpoint.last_success_at),
           endpoint.status,
-          endpoint.url,
+          endpoint.url ?? endpoint.id,
         ]),
       paint.faint,
     ) + (rest > 0 ? `and ${rest} more: payhook webhooks list\n` : '')

@@ -15,7 +15,7 @@ import { readInteger } from '../command/numbers.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { secretReader } from '../command/secret-option.ts';
 import { withClient } from '../command/session.ts';
-import { ENDPOINT_HELP } from '../finders/endpoint.ts';
+import { ENDPOINT_HELP, placeOf } from '../finders/endpoint.ts';
 import { printable } from '../terminal/table.ts';
 import { exactTime } from '../terminal/time.ts';
 import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
@@ -290,8 +290,8 @@ async function turn(
 async function remove(cli: Cli, reference: string, yes: boolean): Promise<undefined> {
   requireYes(cli.terminal, yes);
   const id = await withEndpoint(cli, reference, async (client, found) => {
-    const { url } = await client.webhookEndpoints.get(found);
-    const question = `Delete ${found} (${printable(url)})? Its pending events fail.`;
+    const endpoint = await client.webhookEndpoints.get(found);
+    const question = `Delete ${found} (${printable(placeOf(endpoint))})? Its pending events fail.`;
     await confirm(cli.terminal, question, yes);
     await client.webhookEndpoints.delete(found);
     return found;

@@ -4,6 +4,7 @@ import type { Cli } from '../command/cli.ts';
 import { describePage, withPages } from '../command/list-view.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
+import { placeOf } from '../finders/endpoint.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
@@ -95,7 +96,7 @@ function describe(event: PublishedEventWhole, terminal: Terminal): string {
   const own = event.external_id === null ? '' : `  ${printable(event.external_id)}`;
   const others = event.not_sent_to.map(
     ({ webhook_endpoint_id, url, reason }) =>
-      `  ${webhook_endpoint_id}  ${REASONS[reason]}  ${printable(url)}\n`,
+      `  ${webhook_endpoint_id}  ${REASONS[reason]}  ${printable(placeOf({ url }))}\n`,
   );
   return [
     `${paint.strong(event.id)}  ${printable(event.type)}${own}\n`,

@@ -7,6 +7,7 @@ import type {
 } from '../../client/client.ts';
 import { ENDPOINT_FIELDS } from '../../client/fields.ts';
 import { describeFields } from '../command/record-fields.ts';
+import { placeOf } from '../finders/endpoint.ts';
 import { count } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
@@ -30,7 +31,7 @@ export function endpointTable(endpoints: readonly WebhookEndpoint[], { paint }: 
       typesOf(endpoint, SHOWN_TYPES),
       orEmpty(endpoint.first_failure_at),
       orEmpty(endpoint.last_success_at),
-      endpoint.url,
+      placeOf(endpoint),
     ]),
     paint.faint,
   );
@@ -53,6 +54,8 @@ export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Ter
   const painted = endpoint.status === 'enabled' ? paint.good(status) : paint.bad(status);
   const facts: (readonly [string, string | null])[] = [
     ['URL', endpoint.url],
+    ['Delivery', endpoint.url === null ? 'pull: consumers claim its events' : null],
+    ['Last claim', endpoint.last_claimed_at && exactTime(endpoint.last_claimed_at)],
     ['Events', typesOf(endpoint, Number.POSITIVE_INFINITY)],
     ['Filter', endpoint.filter && JSON.stringify(endpoint.filter)],
     ['Disabled', endpoint.disabled_at && exactTime(endpoint.disabled_at)],
@@ -151,8 +154,13 @@ export function describeDelivery(event: WebhookEventWithAttempts, terminal: Term
   return [`${head.join('\n')}\n`, `${paint.strong('Payload')}\n${payload}`, ...attempts].join('\n');
 }
 
+function outcomeOf({ response_status: code, claim, status }: WebhookAttempt): string {
+  if (claim !== null) return status === 'succeeded' ? 'acknowledged' : 'not acknowledged';
+  return code === null ? 'no answer' : `HTTP ${code}`;
+}
+
 function describeAttempt(attempt: WebhookAttempt, { paint }: Terminal): string {
-  const outcome = attempt.response_status === null ? 'no answer' : `HTTP ${attempt.response_status}`;
+  const outcome = outcomeOf(attempt);
   const [good, bad] = [paint.good, paint.bad];
   const how = attempt.status === 'succeeded' ? good(`succeeded: ${outcome}`) : bad(`failed: ${outcome}`);
   const heading = paint.strong(`Attempt ${attempt.number}`);
@@ -160,7 +168,7 @@ function describeAttempt(attempt: WebhookAttempt, { paint }: Terminal): string {
   const lines = [
     `${heading}  ${exactTime(attempt.started_at)}  ${attempt.trigger}  ${how} after ${attempt.duration_ms} ms`,
     ...error.map((text) => `  ${printable(text)}`),
-    `  ${paint.faint('→')} POST ${printable(attempt.url)}`,
+    `  ${paint.faint('→')} ${attempt.url === null ? claimedBy(attempt) : `POST ${printable(attempt.url)}`}`,
     ...(attempt.batch === null ? [] : [`  in a batch of ${count(attempt.batch.event_count, 'event')}`]),
     ...headersOf(attempt.request_headers, `  ${paint.faint('→')} `),
     ...(attempt.request_body === null ? [] : [block(attempt.request_body, BODY_LINES).trimEnd()]),
@@ -171,6 +179,9 @@ function describeAttempt(attempt: WebhookAttempt, { paint }: Terminal): string {
     : '';
   return `${lines.join('\n')}\n${body}`;
 }
+
+const claimedBy = ({ claim }: WebhookAttempt) =>
+  `claimed by ${printable(claim?.consumer ? `${claim.consumer} (${claim.claimed_by})` : (claim?.claimed_by ?? ''))}`;
 
 function headersOf(headers: Readonly<Record<string, string>> | null, indent: string): string[] {
   return Object.entries(headers ?? {}).map(([name, value]) => `${indent}${printable(`${name}: ${value}`)}`);

@@ -126,6 +126,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   default_currency: 'The currency of amounts that name none.',
   account: 'The account of the caller.',
   portal: 'The portal of the caller; null for other callers.',
+  claim: 'Who claimed it from a pull endpoint; null = it was sent to a URL.',
   is_demo: 'Whether it is an account of `payhook demo`, with invented data.',
   is_current: 'Whether it is the account of this request.',
   debtor: 'The bank account that payouts are paid from (SEPA); null if unknown.',

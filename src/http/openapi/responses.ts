@@ -15,6 +15,7 @@ const COMMON: readonly ReasonName[] = [
   'full_access_required',
   'role_too_low',
   'not_in_portal',
+  'not_for_consumers',
   'unknown_query_parameter',
   'invalid_query',
   'rate_limited',

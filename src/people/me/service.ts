@@ -19,6 +19,7 @@ export async function describeCaller(
   hasSeveralCells: boolean,
 ): Promise<Json<Me>> {
   const { kind, id, role, scopes, session, portal } = principal;
+  if (kind === 'endpoint') throw new Error('the token of a pull endpoint may not ask this');
   const account = await accountCalled(db, principal.account);
   const user = kind === 'user' ? await userCalled(db, principal) : null;
   const isProgram = kind === 'key' || kind === 'application';

@@ -50,7 +50,7 @@ export function readFigures(tx: Tx): Promise<Figures> {
           select e.account_id, e.id, e.resumptions, e.updated_at
           from visited v cross join lateral (
             select * from webhook_endpoints where account_id = v.account_id and id = v.endpoint_id limit 1) e
-          where e.disabled_at is null and e.deleted_at is null),
+          where e.disabled_at is null and e.deleted_at is null and not e.pull),
         oldest as (
           -- what waited at an endpoint is due since it was enabled again
           select greatest(first.due_at, case when first.generation < e.resumptions then e.updated_at end) as since

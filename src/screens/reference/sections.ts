@@ -105,7 +105,8 @@ export const GROUPS: readonly SectionGroup[] = [
         lead:
           'An endpoint is an address of yours that events are sent to: signed (Standard Webhooks), at least once, ' +
           'retried over three days until it answers 2xx.\n\nEvery attempt is logged with its request and its ' +
-          'answer. You can send an event again manually. While an endpoint is disabled, its events are held.\n\nA ' +
+          'answer. You can send an event again manually. While an endpoint is disabled, its events are held. A pull endpoint has no ' +
+          'address: consumers claim its events and acknowledge them.\n\nA ' +
           'portal link lets whoever receives at an endpoint look after it, and see nothing else of the account.',
       },
       {

@@ -30,6 +30,8 @@ interface EndpointField extends WritableField {
 }
 
 const status = Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' });
+const delivery = Type.Enum(['push', 'pull'], { title: 'EndpointDelivery' });
+const PUSH = ['push']; // what accepts the fields of requests
 const url = Type.String({
   minLength: 1,
   maxLength: 2048,
@@ -56,11 +58,26 @@ export const ENDPOINT_FIELDS = {
     column: "public_id('we', e.id)",
   },
   object: { schema: Type.Literal('webhook_endpoint'), column: "'webhook_endpoint'" },
-  url: {
-    schema: Type.String(),
-    input: url,
+  delivery: {
+    schema: delivery,
+    input: delivery,
+    column: "case when e.pull then 'pull' else 'push' end",
     type: 'other',
-    isRequired: true,
+    isFixed: true,
+    default: 'push',
+    label: 'Delivery',
+    help: 'push: events are sent to the URL; pull: it has none, and consumers claim its events',
+    example: 'pull',
+    option: '--pull',
+    stored: (kind: 'push' | 'pull') => ({ pull: kind === 'pull' }),
+    isOfPortal: true,
+  },
+  url: {
+    schema: nullable(Type.String({ description: 'null with pull' })),
+    input: url,
+    column: 'case when not e.pull then e.url end',
+    type: 'other',
+    neededBy: PUSH,
     label: 'URL',
     help: 'where events are sent, including pending ones',
     example: 'https://shop.example.com/payhook',
@@ -181,6 +198,7 @@ export const ENDPOINT_FIELDS = {
     label: 'Batches',
     example: { max_events: 50, max_bytes: 65_536, max_wait_ms: 0 },
     option: '--batch <number>',
+    acceptedBy: PUSH,
     stored: batchColumns,
     isOfPortal: true,
   },
@@ -192,6 +210,7 @@ export const ENDPOINT_FIELDS = {
     help: 'the most requests that it is sent in a second',
     example: 20,
     option: '--rate-limit <number>',
+    acceptedBy: PUSH,
     stored: (rate_limit: number | null) => ({ rate_limit }),
     isOfPortal: true,
   },
@@ -217,6 +236,7 @@ export const ENDPOINT_FIELDS = {
     help: 'your own headers, sent with every delivery',
     example: { 'x-shop': '7' },
     option: '--header <name:value>',
+    acceptedBy: PUSH,
     stored: null,
     isOfPortal: true,
   },
@@ -303,6 +323,7 @@ export const ENDPOINT_FIELDS = {
     label: 'Proxy',
     example: 'http://proxy.example.com:3128',
     option: '--proxy <url>',
+    acceptedBy: PUSH,
     stored: null,
     isOfPortal: false,
     portalColumn: 'null',
@@ -318,6 +339,7 @@ export const ENDPOINT_FIELDS = {
       key: '-----BEGIN PRIVATE KEY-----…',
     },
     option: '--client-certificate <file>',
+    acceptedBy: PUSH,
     stored: null,
     isOfPortal: false,
     portalColumn: 'null::json',
@@ -337,6 +359,7 @@ export const ENDPOINT_FIELDS = {
       authentication: 'body',
     },
     option: '--token-url <url>',
+    acceptedBy: PUSH,
     stored: null,
     isOfPortal: false,
     portalColumn: 'null::json',
@@ -354,6 +377,13 @@ export const ENDPOINT_FIELDS = {
     portalColumn: "'{}'::json",
   },
   first_failure_at: { schema: nullable(timestamp), column: 'iso(s.failing_since)' },
+  last_claimed_at: {
+    schema: nullable({
+      ...timestamp,
+      description: 'when a consumer last asked for events, to the minute; null with push',
+    }),
+    column: 'iso(s.claimed_at)',
+  },
   last_success_at: { schema: nullable(timestamp), column: 'iso(s.last_success_at)' },
   created_at: { schema: timestamp, column: 'iso(id_time(e.id))' },
   updated_at: { schema: timestamp, column: 'iso(greatest(e.updated_at, id_time(e.id)))' },

@@ -18,15 +18,18 @@ interface Named {
 }
 
 /**
- * Lets a portal's request pass only when it is about an endpoint that the portal reaches; every other caller's passes.
+ * Lets a portal's request pass only when it is about an endpoint that the portal reaches, and a consumer's only when it is
+ * about its endpoint; every other caller's passes.
  * Throws `resource_missing` as for an endpoint that nobody has, or `invalid_query`.
  */
 export async function checkReach(
   db: Reader,
-  { account, portal }: Principal,
+  { account, portal, endpoint }: Principal,
   route: Pick<Route, 'portal'>,
   { params, query }: Named,
 ): Promise<void> {
+  if (endpoint !== undefined && uuidOf('we', String(params.id)) !== endpoint)
+    throw fail('resource_missing', 'no such webhook endpoint');
   if (portal === undefined || route.portal === 'own') return;
   const id = uuidOf('we', String(route.portal === 'path' ? params.id : query.webhook_endpoint_id));
   const found =
@@ -48,7 +51,8 @@ const OF_THE_ACCOUNT = namesOf(ENDPOINT_FIELDS, ({ isOfPortal }) => !isOfPortal)
 const notInPortal = (message: string): Failure => fail('not_in_portal', message);
 
 function refuseFieldsOfAccount(input: EndpointChange): void {
-  const field = OF_THE_ACCOUNT.find((name) => input[name] !== undefined);
+  const values = input as Readonly<Record<string, unknown>>;
+  const field = OF_THE_ACCOUNT.find((name) => values[name] !== undefined);
   if (field) throw notInPortal(`${field} is not for a portal to set: leave it out`);
 }
 

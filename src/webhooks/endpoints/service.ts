@@ -10,7 +10,7 @@ import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import { parseInstant } from '../../kernel/time.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
-import { hostOf, notify } from '../../notices/notices.ts';
+import { nameOf, notify } from '../../notices/notices.ts';
 import { judgeWaiting } from '../../outbox/cutoffs.ts';
 import { endDeleted } from '../../outbox/ending.ts';
 import { releaseUnordered } from '../../outbox/keys.ts';
@@ -27,6 +27,7 @@ import { type Columns, columnsOfFields } from './fields.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkOwnerChange, checkRoom } from './owner.ts';
 import { checkChangeBy, checkDeletionBy, creationBy } from './portal.ts';
+import { checkPullScheme, pullColumns, refuseRequestFields } from './pull.ts';
 import {
   type ChangedWebhookEndpoint,
   type EndpointChange,
@@ -73,6 +74,24 @@ export function endpointUuid(id: string): EndpointId {
   return uuid;
 }
 
+/** A live pull endpoint by its id. Throws `resource_missing`, `not_a_pull_endpoint`. */
+export async function pullEndpoint(
+  tx: Tx,
+  account: AccountId,
+  id: string,
+  { locks = false }: { locks?: boolean } = {},
+): Promise<{ readonly endpoint: EndpointId; readonly row: EndpointRow }> {
+  const endpoint = endpointUuid(id);
+  const row = await (locks ? lockEndpoint : endpointRow)(tx, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  if (!row.pull)
+    throw fail(
+      'not_a_pull_endpoint',
+      'the webhook endpoint has a URL, and its events are sent there: create one with delivery: pull',
+    );
+  return { endpoint, row };
+}
+
 type Beholder = Pick<Principal, 'account' | 'portal'>;
 
 async function recordOf(db: Reader, caller: Beholder, endpoint: EndpointId): Promise<Json<WebhookEndpoint>> {
@@ -115,11 +134,13 @@ export async function createEndpoint(
   const egress = changedEgress(input, {}, { addresses, nowMs: msOf(now), isMoved: false });
   const all = {
     ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
+    ...pullColumns(input),
     ...columns,
     ...egressColumns(egress, { account, vault, endpoint, key }),
   };
   checkHeaderNames(all, null, egress);
   checkBatchScheme(all, null);
+  checkPullScheme(all, null);
   await insertEndpoint(tx, account, endpoint, all);
   if (input.filter) await refuseTooManySearches(tx, account);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
@@ -153,6 +174,7 @@ export async function changeEndpoint(
   if (input.held !== undefined && input.status !== 'enabled')
     throw fail('invalid_body', 'held needs status: enabled');
   checkChangeBy(principal, input, before);
+  if (before.pull) refuseRequestFields(input);
   // a credential that may not subscribe to something may not redirect it either, whether it comes later or
   // waits already
   checkSubscription(principal, before.event_types);
@@ -183,6 +205,7 @@ export async function changeEndpoint(
   };
   checkHeaderNames(columns, before, egress);
   checkBatchScheme(columns, before);
+  checkPullScheme(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   if (input.filter) await refuseTooManySearches(tx, account);
   // the first slice of what waits behind others; workers do the rest
@@ -232,7 +255,7 @@ export async function disableEndpoint(
         account,
         kind: 'endpoint_disabled',
         subject: idOf('we', endpoint),
-        data: { host: hostOf(url), reason },
+        data: { host: nameOf(url, endpoint), reason },
       },
     ]);
   }

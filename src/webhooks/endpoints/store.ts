@@ -96,13 +96,15 @@ export interface EndpointRow {
   readonly filter: string | null;
   /** The most events in a request; null = one. */
   readonly batch_events: number | null;
+  /** It has no URL: consumers claim its events. */
+  readonly pull: boolean;
 }
 
 const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, egress_sealed, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
-        owner, event_types, filter, batch_events
+        owner, event_types, filter, batch_events, pull
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */
@@ -255,7 +257,7 @@ export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): P
     sql`update webhook_endpoints
         set deleted_at = now_ms(), secret = '', previous_signing = null, previous_secret = null,
             previous_secret_until = null, header_values = null, header_names = '{}', egress = null,
-            egress_sealed = null, updated_at = now_ms()
+            egress_sealed = null, token_hash = null, previous_token_hash = null, previous_token_until = null, updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
   // after the lock, so that one created while this waited for it is seen

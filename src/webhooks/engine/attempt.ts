@@ -10,6 +10,7 @@ import { batchHeaders, formHeaders } from '../forms/forms.ts';
 import { sendAuthorized } from './authorized.ts';
 import { serverProxy } from './egress-routes.ts';
 import { createKeyring } from './keyring.ts';
+import { signed, type Unsigned } from './message.ts';
 import { type Failure, NO_RESULT, NOTHING, type Outcome, shortened, UNSENT } from './outcome.ts';
 import type { Lease, Permits } from './permits.ts';
 import { nextDelay } from './schedule.ts';
@@ -102,26 +103,16 @@ function createPost(options: AttemptsOptions): Post {
     const permit = options.permits.of(lease, delivery.endpoint);
     const at = now();
     if (!permit.isGood()) return { at, requestHeaders: null, outcome: lostBefore(UNSENT) };
-    const timestamp = Math.floor(at / 1000);
-    const { signers, companions, headers, shown, route, credentials } = keyring.open(delivery);
-    const own: Record<string, string> = {
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': 'Payhook/2.0 (webhooks)',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-    };
-    if (added !== null) Object.assign(own, added);
-    if (headers?.traceparent === undefined) Object.assign(own, traceHeaders(trace, headers));
-    const message = { id, timestamp, body, url: delivery.url };
-    for (const signer of signers) own[signer.header] = signer.valueOf(message);
-    // they apply to a single event
-    const further = isBatch ? undefined : companions?.(message);
+    const opened = keyring.open(delivery);
+    const { route, credentials } = opened;
+    const message = { id, body, added, trace, timestamp: Math.floor(at / 1000), isBatch };
+    const { headers, shown: requestHeaders } = signed(delivery, message, opened);
     // the loopback of another machine is another computer
     const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !route?.proxy;
     const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
     const request = {
       url: delivery.url,
-      headers: further || headers ? { ...further, ...headers, ...own } : own,
+      headers,
       body,
       route,
       permit,
@@ -129,7 +120,6 @@ function createPost(options: AttemptsOptions): Post {
     const outcome = credentials
       ? await sendAuthorized(request, { sender: chosen, getToken, credentials, timeoutMs })
       : await chosen.send(request);
-    const requestHeaders = further || shown ? { ...further, ...shown, ...own } : own;
     return { at, requestHeaders, outcome };
   }
 
@@ -190,27 +180,8 @@ const lostBefore = ({ code, message, isUnsent = false }: Failure): Outcome => ({
   isUnsent,
 });
 
-/** The headers of a trace. A `tracestate` among the endpoint's own headers is kept. */
-function traceHeaders(
-  trace: TraceContext | null,
-  headers: Readonly<Record<string, string>> | null | undefined,
-): Record<string, string> {
-  if (trace === null) return {};
-  const { parent: traceparent, state } = trace;
-  return state === null || headers?.tracestate !== undefined
-    ? { traceparent }
-    : { traceparent, tracestate: state };
-}
-
 /** A request to the endpoint of a delivery. */
-interface Posted {
-  readonly id: string;
-  readonly body: string;
-  readonly added: Readonly<Record<string, string>> | null;
-  readonly trace: TraceContext | null;
-  readonly lease: Lease;
-  readonly isBatch?: boolean;
-}
+type Posted = Omit<Unsigned, 'timestamp'> & { readonly lease: Lease };
 
 /** The result of a request. */
 interface Exchanged {

@@ -210,7 +210,7 @@ function lockEndpoints(
               -- counted once, and only for endpoints with due deliveries
               offset 0) r
             cross join lateral (select least(all_due.count, r.room)::int as due) d
-            where e.disabled_at is null and e.deleted_at is null) w on true
+            where e.disabled_at is null and e.deleted_at is null and not e.pull) w on true
           where v.place < ${ENDPOINTS_AT_ONCE}::int and v.found < ${slots}::int),
         free as materialized (
           select v.place, v.account_id, v.endpoint_id, v.generation, v.due_from, v.leased_from
@@ -292,7 +292,7 @@ function takeRows(
             limit greatest(0, least(${share}::int, s.lane - ${underWay(sql`f.leased_from`)},
               case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))
             for update skip locked) q
-          where e.disabled_at is null and e.deleted_at is null
+          where e.disabled_at is null and e.deleted_at is null and not e.pull
           order by f.place limit ${slots}::int),
         leased as (
           update queue q set due_at = c.lease_end, lease_token = c.token, generation = p.resumptions, step = p.step

@@ -13,8 +13,8 @@ import { LONGEST_SECOND_S } from '../signing/rules.ts';
 const LONGEST_WAIT = sql`interval '8 days'`;
 /** The maximum lifetime of a second signature. */
 const LONGEST_SECOND = sql`${LONGEST_SECOND_S}::int * interval '1 second'`;
-/** The maximum duration of a lease. */
-const LONGEST_LEASE = sql`interval '3 minutes'`;
+/** The maximum duration of the lease of queue row `q`: of a worker, or of a consumer (LONGEST_LEASE_S of webhooks/claims). */
+const LONGEST_LEASE = sql`case when q.claim is null then interval '3 minutes' else interval '1 hour' end`;
 
 /**
  * Corrects the times of the queue, a slice at a time. Returns their number. A row that is due by hand, by a recovery or

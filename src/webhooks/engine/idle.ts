@@ -37,7 +37,7 @@ export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<b
                 and (q.generation, q.due_at) <= (e.resumptions, now() - ${limit} - coalesce(e.batch_wait_ms, 0) * interval '1 millisecond')
                 and (q.lease_token is null or q.due_at <= now())
               order by q.generation, q.due_at limit 1) q
-            where e.disabled_at is null and e.deleted_at is null and s.may_start_at <= now() - ${limit}
+            where e.disabled_at is null and e.deleted_at is null and not e.pull and s.may_start_at <= now() - ${limit}
               and (e.updated_at <= now() - ${limit})) end as idle`,
   );
   return idle;

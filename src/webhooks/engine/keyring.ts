@@ -9,7 +9,8 @@ import { type EgressRoute, egressRouteOf } from './egress-routes.ts';
 const HIDDEN = '(hidden)';
 const KEPT = 10_000;
 
-interface Opened extends Signers {
+/** The sealed values of an endpoint, opened. */
+export interface Opened extends Signers {
   /** The endpoint's own headers as sent; null = none. */
   readonly headers: Readonly<Record<string, string>> | null;
   /** The same as shown in the log. */

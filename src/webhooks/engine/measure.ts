@@ -18,7 +18,11 @@ export function measureAttempt(db: Database, finished: Finished): void {
   if (waitedMs !== null) instruments.observe('latency', waitedMs / 1000);
 }
 
-function outcomeOf(trigger: string, { succeeded, lost, cancelled, retryMs }: Finished['result']): string {
+/** The outcome of an attempt, as metrics name it. */
+export function outcomeOf(
+  trigger: string,
+  { succeeded, lost, cancelled, retryMs }: Finished['result'],
+): string {
   if (succeeded) return 'delivered';
   if (lost) return 'lost';
   if (cancelled) return 'cancelled';

@@ -7,6 +7,7 @@ import { addMissing, hasAllRows, isMissing } from '../../outbox/missing.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
 import { firstUncommitted } from '../../outbox/running.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
+import { MOST_CLAIMED } from './awaited.ts';
 
 /** Runs recoveries and discards until closed. Any number of recoverers share the recoveries of a database. */
 export interface Recoverer {
@@ -42,10 +43,11 @@ const AFTER_ERROR_MS = 1000;
 
 /**
  * The number of rows a recovery may have in the queue of endpoint `e` with state `s`: four lanes, or four seconds of its
- * rate limit; with batches, as many events as fill these requests, up to 4,000. A new event is due after these rows and
+ * rate limit; with batches, as many events as fill these requests, up to 4,000; of a pull endpoint, as many as consumers may hold. A new event is due after these rows and
  * waits for no others.
  */
-const room = sql`least(4 * least(s.lane, coalesce(e.rate_limit, s.lane)) * coalesce(e.batch_events, 1), 4000)`;
+const room = sql`case when e.pull then ${MOST_CLAIMED}::int
+  else least(4 * least(s.lane, coalesce(e.rate_limit, s.lane)) * coalesce(e.batch_events, 1), 4000) end`;
 const standing = sql`(select count(*) from queue q where q.endpoint_id = r.endpoint_id and q.trigger = 'recovery')`;
 const isOpen = sql`r.completed_at is null and r.cancelled_at is null`;
 const endpointJoin = sql`

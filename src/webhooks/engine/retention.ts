@@ -6,14 +6,15 @@ import { LOCKS, limitLockWaits, takeLock, tryLock } from '../../db/locks.ts';
 import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../../kernel/time.ts';
-import { forgetCounts, noteAttempts, weekRows } from '../../outbox/counts.ts';
+import { codeOfAttempt, forgetCounts, noteAttempts, weekRows } from '../../outbox/counts.ts';
 import { endAbandoned } from '../../outbox/ending.ts';
 import { noteIncomplete } from '../../outbox/missing.ts';
 
 /*
  * Drops the log a week at a time; db/partitions.ts has the partitions.
  * 1. A week is due when its last event is older than the setting, by a clock that cannot jump (db/clock.ts).
- * 2. Its deliveries that wait for an endpoint disabled for as long end as failed, and leave the queue.
+ * 2. Its deliveries that wait for an endpoint disabled for as long, or that no consumer of a pull endpoint claimed, end as failed, and
+ * leave the queue.
  * 3. If the queue holds none of its events, one transaction marks the week as dropped and deletes its sums. From then on
  * nothing in it is read or sent again, so the rest is invisible: partitions and keys are dropped one at a time. If a
  * process is killed, the next one continues.
@@ -177,7 +178,7 @@ async function removeDeliveries(
                  null::timestamptz as attempted_at, null::int2 as code
           from finished
           union all
-          select account_id, endpoint_id, event_id, 0, 0, 0, 0, started_at, -attempt_code(duration_ms, response_status)
+          select account_id, endpoint_id, event_id, 0, 0, 0, 0, started_at, -${codeOfAttempt}
           from attempted`)})
         select account_id as account, endpoint_id as endpoint, event_id as event from slice
         order by account_id, endpoint_id, event_id`,

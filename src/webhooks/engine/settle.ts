@@ -2,7 +2,8 @@ import sql, { type Sql } from 'sql-template-tag';
 import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
-import { noteAttempts } from '../../outbox/counts.ts';
+import { codeOfAttempt, noteAttempts } from '../../outbox/counts.ts';
+import { unclaimed } from '../../outbox/ending.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 
 /** The result of an attempt, ready to be written. */
@@ -60,7 +61,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
         owned as materialized (
           select o.*, now_ms() as settled_at, now_ms() + case when o.released then 0 else o.retry_ms end * interval '1 millisecond' as retry_at
           from (
-          select r.*, q.account_id, q.trigger, q.step, r.cancelled or q.discarded as ended,
+          select r.*, q.account_id, q.trigger, q.step, q.claim, r.cancelled or q.discarded as ended,
                  case when r.lost and not q.discarded then (
                    select nullif(b.last_error_code is distinct from 'lost', false) from deliveries b
                    where b.account_id = q.account_id and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id
@@ -98,15 +99,15 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
                    (status = 'delivered')::int - (status_before = 'delivered')::int as delivered,
                    (status = 'failed')::int - (status_before = 'failed')::int as failed,
                    (status = 'cancelled')::int - (status_before = 'cancelled')::int as cancelled,
-                   started_at as attempted_at, attempt_code(duration_ms, response_status) as code
+                   started_at as attempted_at, ${codeOfAttempt} as code
             from logged`)}),
         noted as (
           insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
             request_headers, response_status, response_headers, response_body, response_truncated, error_code,
-            error_message)
+            error_message, claim)
           select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at, duration_ms,
             request_headers, response_status, response_headers, response_body, response_truncated is not null,
-            error_code, error_message
+            error_code, error_message, claim
           from logged),
         finished as (
           delete from queue q using logged l
@@ -114,7 +115,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
             and l.status <> 'pending' and l.released is null),
         continued as (
           update queue q
-          set lease_token = null, due_at = case when l.released then l.settled_at else l.next_attempt_at end,
+          set lease_token = null, ${unclaimed}, due_at = case when l.released then l.settled_at else l.next_attempt_at end,
               trigger = case when l.released then l.trigger else 'scheduled' end,
               step = l.step + case when l.trigger = 'scheduled' and l.released is null then 1 else 0 end
           from logged l

@@ -10,12 +10,14 @@ import { endDeleted } from '../../outbox/ending.ts';
 import { deliverHere } from '../../outbox/hand-over.ts';
 import { type Key, releaseUnordered, tendKeys } from '../../outbox/keys.ts';
 import type { Finished } from './attempt.ts';
+import { noteWork } from './awaited.ts';
 import type { Cursor } from './claim.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import { createDispatch } from './dispatch.ts';
 import { noteClaim } from './idle.ts';
 import { createLeasing } from './leasing.ts';
 import { createPermits } from './permits.ts';
+import { tendClaims } from './pulled.ts';
 import { createPump, type PumpControl } from './pump.ts';
 import { startRecovering } from './recover.ts';
 import { register } from './registry.ts';
@@ -58,8 +60,11 @@ const TIMEOUTS_PER_LEASE = 2;
 /** The minimum lease, however short attempts are: a busy machine must get from a claim to a request in half of it. */
 const SHORTEST_LEASE_MS = 4000;
 
-/** The age of the transaction in a NOTIFY. A server of the previous version sends none. */
-const ageIn = (payload: string | null): number | null => (payload === null ? null : Number(payload));
+/** Listens to a NOTIFY, which has the age of its transaction. A server of the previous version sends none. */
+const fromOthers = (db: Database, hear: (ageMs: number | null) => void) => (payload: string | null) => {
+  hear(payload === null ? null : Number(payload));
+  noteWork(db);
+};
 
 /** Starts a worker. */
 export function createWorker(options: WorkerOptions): Worker {
@@ -77,7 +82,7 @@ export function createWorker(options: WorkerOptions): Worker {
     leaseMs,
     clock,
     onChange: pump.wake,
-    listen: (sign) => db.listen(CHANNEL, (payload) => hear(ageIn(payload)), sign),
+    listen: (sign) => db.listen(CHANNEL, fromOthers(db, hear), sign),
   });
   const permits = createPermits(leaseMs, registration);
   const settler = createSettler({
@@ -178,7 +183,7 @@ function createClaimReports(db: Database): () => void {
 
 /** Cleans up the queue and runs recoveries, until closed. */
 function startTending(options: WorkerOptions): { close(): Promise<void> } {
-  const stopSweeping = startSweeping(options.db, options.log);
+  const stopSweeping = startSweeping(options);
   const recoverer = startRecovering(options);
   return {
     async close() {
@@ -189,15 +194,17 @@ function startTending(options: WorkerOptions): { close(): Promise<void> } {
 }
 
 /**
- * Ends deliveries of deleted endpoints and those behind cutoffs, releases those of endpoints that are no longer ordered, and checks ordering keys,
- * until stopped.
+ * Ends deliveries of deleted endpoints and those behind cutoffs, and the leases of consumers that ended, releases deliveries of endpoints
+ * that are no longer ordered, and checks ordering keys, until stopped.
  */
-function startSweeping(db: Database, log: Logger): () => void {
+function startSweeping(options: WorkerOptions): () => void {
+  const { db, log } = options;
   let isOver = false;
   let lastKey: Key | null = null;
   const sweep = async () => {
     while (!isOver && (await db.engine(endDeleted)) > 0);
     while (!isOver && (await cancelOld(db)));
+    if (!isOver) await tendClaims(options);
     while (!isOver && (await db.engine(releaseUnordered)) > 0);
     if (!isOver) lastKey = await db.engine((tx) => tendKeys(tx, lastKey));
     signal('swept', 0);

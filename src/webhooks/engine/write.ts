@@ -5,7 +5,14 @@ import { hostOf, type Notice, notify } from '../../notices/notices.ts';
 import { type HeldKey, holdKeys, letNextGo } from '../../outbox/keys.ts';
 import type { Finished } from './attempt.ts';
 import { createNotes, groupByEndpoint } from './notes.ts';
-import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
+import {
+  type EndpointNote,
+  type Hopeless,
+  noteEndpoints,
+  type Patience,
+  type Result,
+  settle,
+} from './settle.ts';
 
 /** An endpoint to disable. */
 export type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' | 'requested' };
@@ -34,7 +41,7 @@ interface Writing {
 const NONE: ReadonlySet<Finished> = new Set();
 
 /** Every attempt has failed for five days, and there were at least twenty. */
-export const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
+export const PATIENCE: Patience = { ms: 120 * 3_600_000, failures: 20 };
 
 /** Creates a function that writes a batch of results in one transaction. */
 export function createWriter({

@@ -120,7 +120,7 @@ const REASONS = [
 const notSent = strict(
   {
     webhook_endpoint_id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-    url: Type.String({ description: 'the current URL of the endpoint' }),
+    url: nullable(Type.String({ description: 'the current URL of the endpoint; null: it has none' })),
     reason: Type.Enum([...REASONS], {
       title: 'NotSentReason',
       description:
@@ -195,7 +195,7 @@ export const publishedRecordWhole = columnsOf(publishedEventWhole, {
   not_sent_to: list(
     sql`select ${columnsOf(notSent, {
       webhook_endpoint_id: "public_id('we', e.id)",
-      url: 'e.url',
+      url: "nullif(e.url, '')",
       reason,
     })}
       from webhook_endpoints e

@@ -52,7 +52,7 @@ const attempt = strict(
       description: 'manual: a manual retry',
     }),
     status: Type.Enum(['succeeded', 'failed'], { title: 'AttemptStatus' }),
-    url: Type.String(),
+    url: nullable(Type.String({ description: 'null: a consumer claimed it' })),
     started_at: timestamp,
     duration_ms: Type.Integer(),
     request_headers: nullable({
@@ -74,6 +74,21 @@ const attempt = strict(
         {
           title: 'AttemptBatch',
           description: 'the request was an array of events; null = it carried only this event, or is lost',
+        },
+      ),
+    ),
+    claim: nullable(
+      strict(
+        {
+          lease_id: Type.String({ description: 'as in the claim' }),
+          claimed_by: Type.String({
+            description: 'the id of the key, user or application; that of the endpoint with its token',
+          }),
+          consumer: nullable(Type.String({ description: 'the name that the consumer gave' })),
+        },
+        {
+          title: 'AttemptClaim',
+          description: 'who claimed it from a pull endpoint; null = it was sent to a URL',
         },
       ),
     ),
@@ -148,12 +163,13 @@ const attemptColumns = columnsOf(attempt, {
   number: 'a.number',
   trigger: 'a.trigger',
   status: "case when a.error_code is null then 'succeeded' else 'failed' end",
-  url: 'a.url',
+  url: "nullif(a.url, '')",
   started_at: 'iso(a.started_at)',
   duration_ms: 'a.duration_ms',
   request_headers: 'a.request_headers',
   request_body: bodySent,
   batch: batchSent,
+  claim: 'a.claim',
   response_status: 'a.response_status',
   response_headers: 'a.response_headers',
   response_body: 'a.response_body',
@@ -170,10 +186,13 @@ export const attemptsOfDelivery = sql`(
 
 /** The record with the current URL of the endpoint. */
 export const webhookEventAt = strict(
-  { url: Type.String({ description: 'the current URL of the endpoint' }), ...fields },
+  {
+    url: nullable(Type.String({ description: 'the current URL of the endpoint; null: it has none' })),
+    ...fields,
+  },
   { title: 'WebhookEventAt' },
 );
-export const recordWithUrl = columnsOf(webhookEventAt, { url: 'e.url', ...columns });
+export const recordWithUrl = columnsOf(webhookEventAt, { url: "nullif(e.url, '')", ...columns });
 
 /** The record with payload and attempts. */
 export const recordWithAttempts = columnsOf(webhookEventWithAttempts, {

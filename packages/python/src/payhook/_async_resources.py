@@ -1931,6 +1931,74 @@ class AsyncWebhookEndpoints:
             **options,
         )
 
+    async def claim(
+        self,
+        id: str,
+        body: types.ClaimWebhookEventsBody | None = None,
+        **options: Unpack[KeyedOptions],
+    ) -> types.WebhookClaim:
+        """Claim events of a pull endpoint. Takes the first events that wait there, at most 4 MiB of them,
+        for the time of a lease. Acknowledge each before its lease ends: otherwise its attempt has
+        failed (`lease_expired`), and it comes again by the schedule. A key or the `token` of the
+        endpoint may claim. Idempotency-Key has no effect. A token of an application also needs the
+        scope affiliates for events of payouts, commissions, affiliates and imports.
+        """
+        return await self._calls.record(
+            "POST",
+            ("/v2/webhook-endpoints/{id}/claims", id),
+            body=body,
+            **options,
+        )
+
+    async def acknowledge(
+        self,
+        id: str,
+        body: types.AcknowledgeWebhookEventsBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.WebhookAcknowledgements:
+        """Acknowledge claimed events. Ends the attempts of events that were claimed. Each item has its own
+        result. It may be sent again after a lost answer: acknowledging twice changes nothing.
+        """
+        return await self._calls.record(
+            "POST",
+            ("/v2/webhook-endpoints/{id}/acknowledgements", id),
+            body=body,
+            **options,
+        )
+
+    async def extend(
+        self,
+        id: str,
+        body: types.ExtendWebhookLeasesBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.WebhookLeases:
+        """Extend leases of claimed events. For a consumer that needs more time, or returns events that it
+        will not process.
+        """
+        return await self._calls.record(
+            "POST",
+            ("/v2/webhook-endpoints/{id}/extensions", id),
+            body=body,
+            **options,
+        )
+
+    async def create_token(
+        self,
+        id: str,
+        body: types.CreateWebhookEndpointTokenBody | None = None,
+        **options: Unpack[KeyedOptions],
+    ) -> types.WebhookEndpointToken:
+        """Create the token of a pull endpoint. A bearer token that claims, extends and acknowledges events
+        of this endpoint, and nothing else. It replaces the previous one, which stops at once or after
+        `overlap_seconds`.
+        """
+        return await self._calls.record(
+            "POST",
+            ("/v2/webhook-endpoints/{id}/token", id),
+            body=body,
+            **options,
+        )
+
     async def create_portal_link(
         self,
         id: str,

@@ -95,6 +95,26 @@ class AccountTaxProfile(TypedDict):
     """SIREN or SIRET of a French business."""
 
 
+class AcknowledgeWebhookEventsBodyItemsItem(TypedDict):
+    id: str
+    """The id of the record."""
+    lease_id: str
+    """Of this claim."""
+    status: AcknowledgementStatus
+    """failed: it comes again by the schedule; cancelled: it does not."""
+    error: NotRequired[str]
+    """Why it was not delivered, shown in the log."""
+
+
+class AcknowledgeWebhookEventsBody(TypedDict):
+    items: list[AcknowledgeWebhookEventsBodyItemsItem]
+    """The results, in the order of the request."""
+
+
+AcknowledgementResult = Literal["acknowledged", "lease_lost"]
+
+AcknowledgementStatus = Literal["delivered", "failed", "cancelled"]
+
 class Actor(TypedDict):
     kind: ActorKind
     """The kind."""
@@ -638,6 +658,17 @@ class AttemptBatch(TypedDict):
     """The number of events it carried."""
 
 
+class AttemptClaim(TypedDict):
+    """Who claimed it from a pull endpoint; null = it was sent to a URL."""
+
+    lease_id: str
+    """As in the claim."""
+    claimed_by: str
+    """The id of the key, user or application; that of the endpoint with its token."""
+    consumer: str | None
+    """The name that the consumer gave."""
+
+
 AttemptStatus = Literal["succeeded", "failed"]
 
 AttemptTrigger = Literal["scheduled", "manual", "recovery"]
@@ -1116,8 +1147,10 @@ class ChangedWebhookEndpoint(TypedDict):
     """The id of the record."""
     object: Literal["webhook_endpoint"]
     """The type of the record."""
-    url: str
-    """Where events are sent, including pending ones."""
+    delivery: EndpointDelivery
+    """push: events are sent to the URL; pull: it has none, and consumers claim its events."""
+    url: str | None
+    """Where events are sent, including pending ones; null with pull."""
     description: str | None
     """A note of yours."""
     owner: str | None
@@ -1179,6 +1212,8 @@ class ChangedWebhookEndpoint(TypedDict):
     """Your own keys and texts."""
     first_failure_at: str | None
     """When the first of the current failures happened; null after a success."""
+    last_claimed_at: str | None
+    """When a consumer last asked for events, to the minute; null with push."""
     last_success_at: str | None
     """When a delivery last succeeded; null if none has."""
     created_at: str
@@ -1202,6 +1237,36 @@ class Changes(TypedDict):
     """Previous values of fields that have another value now."""
     removed: dict[str, Any]
     """Previous values of fields that are null or missing now."""
+
+
+class ClaimWebhookEventsBody(TypedDict):
+    limit: NotRequired[int]
+    """The most events."""
+    lease_seconds: NotRequired[int]
+    """For how long nobody else gets them."""
+    wait_seconds: NotRequired[int]
+    """How long to wait for the first event if there is none."""
+    consumer: NotRequired[str]
+    """A name of yours for who claims, shown in the log."""
+
+
+class ClaimedEvent(TypedDict):
+    id: str
+    """The id of the record."""
+    object: Literal["claimed_event"]
+    """The type of the record."""
+    type: str
+    """The type, such as `payout.paid`."""
+    attempt: int
+    """From 1."""
+    lease_id: str
+    """Of this claim."""
+    lease_expires_at: str
+    """Acknowledge or extend before."""
+    headers: dict[str, str]
+    """As they would be sent to a URL, with the signature."""
+    body: str
+    """The text that is signed."""
 
 
 ClientAuthentication = Literal["basic", "body"]
@@ -1897,7 +1962,9 @@ class CreateUserBody(TypedDict):
 
 
 class CreateWebhookEndpointBody(TypedDict):
-    url: str
+    delivery: NotRequired[EndpointDelivery]
+    """push: events are sent to the URL; pull: it has none, and consumers claim its events."""
+    url: NotRequired[str]
     """Where events are sent, including pending ones; http or https, without credentials and fragment, at a
     public address.
     """
@@ -1957,6 +2024,11 @@ class CreateWebhookEndpointBody(TypedDict):
     """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: NotRequired[dict[str, str]]
     """Your own keys and texts."""
+
+
+class CreateWebhookEndpointTokenBody(TypedDict):
+    overlap_seconds: NotRequired[int]
+    """For how long the previous secret signs as well, in seconds."""
 
 
 class CustomSigning(TypedDict):
@@ -2164,6 +2236,8 @@ class DiscardEventsOfWebhookEndpointBody(TypedDict):
     """Names such as payout.paid or payout.*; null = all."""
 
 
+EndpointDelivery = Literal["push", "pull"]
+
 EndpointStatus = Literal["enabled", "disabled"]
 
 class Erasure(TypedDict):
@@ -2250,6 +2324,20 @@ EventTypeOrigin = Literal["payhook", "own"]
 EventValidationRule = Literal["off", "warn", "refuse"]
 
 ExclusionReason = Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"]
+
+class ExtendWebhookLeasesBodyItemsItem(TypedDict):
+    id: str
+    """The id of the record."""
+    lease_id: str
+    """Of this claim."""
+
+
+class ExtendWebhookLeasesBody(TypedDict):
+    items: list[ExtendWebhookLeasesBodyItemsItem]
+    """The results, in the order of the request."""
+    lease_seconds: int
+    """From now; 0 returns the events, without an attempt."""
+
 
 class FilterTest(TypedDict):
     object: Literal["filter_test"]
@@ -2824,6 +2912,8 @@ class JudgedCondition(TypedDict):
     """The value in the payload; null for lists and objects."""
 
 
+LeaseResult = Literal["extended", "returned", "lease_lost"]
+
 LegalType = Literal["person", "business"]
 
 class MeAccount(TypedDict):
@@ -3093,8 +3183,10 @@ class NewWebhookEndpoint(TypedDict):
     """The id of the record."""
     object: Literal["webhook_endpoint"]
     """The type of the record."""
-    url: str
-    """Where events are sent, including pending ones."""
+    delivery: EndpointDelivery
+    """push: events are sent to the URL; pull: it has none, and consumers claim its events."""
+    url: str | None
+    """Where events are sent, including pending ones; null with pull."""
     description: str | None
     """A note of yours."""
     owner: str | None
@@ -3156,6 +3248,8 @@ class NewWebhookEndpoint(TypedDict):
     """Your own keys and texts."""
     first_failure_at: str | None
     """When the first of the current failures happened; null after a success."""
+    last_claimed_at: str | None
+    """When a consumer last asked for events, to the minute; null with push."""
     last_success_at: str | None
     """When a delivery last succeeded; null if none has."""
     created_at: str
@@ -3169,8 +3263,8 @@ class NewWebhookEndpoint(TypedDict):
 class NotSent(TypedDict):
     webhook_endpoint_id: str
     """The webhook endpoint."""
-    url: str
-    """The current URL of the endpoint."""
+    url: str | None
+    """The current URL of the endpoint; null: it has none."""
     reason: NotSentReason
     """filtered: its filter did not match when the event was published. made_later: the endpoint was
     created after the event. other_owner: the event was for the endpoints of another owner.
@@ -5746,6 +5840,24 @@ class VoidCommissionBody(TypedDict):
     """The reason."""
 
 
+class WebhookAcknowledgementsItemsItem(TypedDict):
+    id: str
+    """The id of the record."""
+    lease_id: str
+    """Of this claim."""
+    result: AcknowledgementResult
+    """acknowledged: also if it was before, with the same status; lease_lost: the lease has ended, so
+    nothing was changed.
+    """
+
+
+class WebhookAcknowledgements(TypedDict):
+    object: Literal["webhook_acknowledgements"]
+    """The type of the record."""
+    items: list[WebhookAcknowledgementsItemsItem]
+    """The results, in the order of the request."""
+
+
 class WebhookAttempt(TypedDict):
     number: int
     """From 1."""
@@ -5753,8 +5865,8 @@ class WebhookAttempt(TypedDict):
     """manual: a manual retry."""
     status: AttemptStatus
     """The status."""
-    url: str
-    """The address of the request."""
+    url: str | None
+    """null: a consumer claimed it."""
     started_at: str
     """When it started; null before that."""
     duration_ms: int
@@ -5765,6 +5877,8 @@ class WebhookAttempt(TypedDict):
     """As sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array."""
     batch: AttemptBatch | None
     """How events are sent together in one request; null if each is sent alone."""
+    claim: AttemptClaim | None
+    """Who claimed it from a pull endpoint; null = it was sent to a URL."""
     response_status: int | None
     """Null without a response."""
     response_headers: dict[str, str] | None
@@ -5779,13 +5893,22 @@ class WebhookAttempt(TypedDict):
     """The same as readable text."""
 
 
+class WebhookClaim(TypedDict):
+    object: Literal["webhook_claim"]
+    """The type of the record."""
+    items: list[ClaimedEvent]
+    """The results, in the order of the request."""
+
+
 class WebhookEndpoint(TypedDict):
     id: str
     """The id of the record."""
     object: Literal["webhook_endpoint"]
     """The type of the record."""
-    url: str
-    """Where events are sent, including pending ones."""
+    delivery: EndpointDelivery
+    """push: events are sent to the URL; pull: it has none, and consumers claim its events."""
+    url: str | None
+    """Where events are sent, including pending ones; null with pull."""
     description: str | None
     """A note of yours."""
     owner: str | None
@@ -5847,6 +5970,8 @@ class WebhookEndpoint(TypedDict):
     """Your own keys and texts."""
     first_failure_at: str | None
     """When the first of the current failures happened; null after a success."""
+    last_claimed_at: str | None
+    """When a consumer last asked for events, to the minute; null with push."""
     last_success_at: str | None
     """When a delivery last succeeded; null if none has."""
     created_at: str
@@ -5915,6 +6040,15 @@ class WebhookEndpointTestEvent(TypedDict):
     """The records of this page, in the requested order."""
 
 
+class WebhookEndpointToken(TypedDict):
+    object: Literal["webhook_endpoint_token"]
+    """The type of the record."""
+    token: str | None
+    """The secret, shown once; null when a stored answer is replayed."""
+    previous_token_expires_at: str | None
+    """null: there is none."""
+
+
 class WebhookEvent(TypedDict):
     id: str
     """The event's id: `webhook-id` for the receiver."""
@@ -5947,8 +6081,8 @@ class WebhookEvent(TypedDict):
 
 
 class WebhookEventAt(TypedDict):
-    url: str
-    """The current URL of the endpoint."""
+    url: str | None
+    """The current URL of the endpoint; null: it has none."""
     id: str
     """The event's id: `webhook-id` for the receiver."""
     object: Literal["webhook_event"]
@@ -6012,6 +6146,24 @@ class WebhookEventWithAttempts(TypedDict):
     """The event as sent."""
     attempts: list[WebhookAttempt]
     """The attempts, the latest first."""
+
+
+class WebhookLeasesItemsItem(TypedDict):
+    id: str
+    """The id of the record."""
+    lease_id: str
+    """Of this claim."""
+    result: LeaseResult
+    """lease_lost: the lease has ended, so nothing was changed."""
+    lease_expires_at: str | None
+    """null: nobody has the event now."""
+
+
+class WebhookLeases(TypedDict):
+    object: Literal["webhook_leases"]
+    """The type of the record."""
+    items: list[WebhookLeasesItemsItem]
+    """The results, in the order of the request."""
 
 
 class WebhookRecovery(TypedDict):
