@@ -7,7 +7,7 @@ import { useRead } from '../data/queries.ts';
 import { invoices as texts } from '../texts/invoices.ts';
 import { Button } from './button.tsx';
 import { AffiliateLink } from './commissions.tsx';
-import { Problem } from './feedback.tsx';
+import { Notice, Problem } from './feedback.tsx';
 import { Pager } from './listing.tsx';
 import { saveFile } from './save.ts';
 import { type Column, Table } from './table.tsx';
@@ -38,6 +38,11 @@ export function InvoiceTable({
   return (
     <>
       {error && <Problem error={error} />}
+      {channelsIn(data?.data).map((channel) => (
+        <Notice key={channel} tone="warn">
+          {texts.channels[channel]}
+        </Notice>
+      ))}
       <Table
         label={texts.title}
         columns={columnsFor(showsAffiliate, setError)}
@@ -51,6 +56,11 @@ export function InvoiceTable({
     </>
   );
 }
+
+/** The channels that invoices must be sent through. */
+const channelsIn = (invoices: readonly Invoice[] = []) => [
+  ...new Set(invoices.flatMap(({ channel }) => (channel === null ? [] : [channel]))),
+];
 
 const { columns } = texts;
 
@@ -102,13 +112,16 @@ function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => v
   ];
 }
 
+const FORMATS = ['pdf', 'xml', 'ubl'] as const;
+type Format = (typeof FORMATS)[number];
+
 /** Buttons that save the files of an invoice. */
 function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error | null) => void }) {
-  const [busy, setBusy] = useState<'pdf' | 'xml' | null>(null);
+  const [busy, setBusy] = useState<Format | null>(null);
   const may = useMay();
   if (!may.files) return <span className="soft">{texts.viewer}</span>;
   if (invoice.seller.tax_id?.is_lost) return <Status tone="warn" label={texts.lost} />;
-  const save = async (format: 'pdf' | 'xml') => {
+  const save = async (format: Format) => {
     setBusy(format);
     onError(null);
     try {
@@ -121,7 +134,7 @@ function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error 
   };
   return (
     <div className="buttons">
-      {(['pdf', 'xml'] as const).map((format) => (
+      {FORMATS.map((format) => (
         <Button
           key={format}
           isBusy={busy === format}

@@ -167,6 +167,7 @@ export const imports = {
       tax_id: 'Tax id',
       tax_id_type: 'Kind of tax id',
       siren: 'SIREN or SIRET',
+      electronic_address: 'Electronic address',
       tax_form: 'Tax form',
       tax_form_signed_on: 'Tax form: signed on',
       tax_form_document: 'Tax form: kept at',

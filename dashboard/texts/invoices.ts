@@ -20,6 +20,15 @@ export const invoices = {
   pdfOf: (number: string) => `PDF of ${number}`,
   xml: 'XML',
   xmlOf: (number: string) => `XML of ${number}`,
+  ubl: 'Peppol',
+  ublOf: (number: string) => `Peppol file of ${number}`,
+  channels: {
+    peppol:
+      'In Belgium a PDF is not an invoice between businesses. Hand the Peppol files to your access point.',
+    approved_platform:
+      'In France a PDF is not an invoice between businesses. Send these invoices through an approved platform.',
+    ksef: 'In Poland a PDF is not an invoice between businesses. Send these invoices through KSeF.',
+  },
   lost: 'Tax id lost',
   viewer: 'Your role cannot download it: it has the full tax id',
   none: 'No invoice was issued for this payout.',

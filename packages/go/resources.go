@@ -525,7 +525,7 @@ func (query *ListInvoicesQuery) values() url.Values {
 
 // DownloadInvoiceQuery is the query of Invoices.File. A field without a value is not sent.
 type DownloadInvoiceQuery struct {
-	// Pdf (default), html or xml; one of pdf, html, xml.
+	// Pdf (default), html, xml or ubl; one of pdf, html, xml, ubl.
 	Format string
 }
 
@@ -2711,7 +2711,8 @@ func (resource *InvoicesResource) Get(ctx context.Context, invoiceID string, opt
 
 // File: Download an invoice. Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a
 // PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to
-// print.
+// print, `ubl` an invoice of Peppol BIS Self-Billing 3, which an access point sends to the electronic addresses
+// of today.
 func (resource *InvoicesResource) File(ctx context.Context, invoiceID string, query *DownloadInvoiceQuery, options ...CallOption) (*Download, error) {
 	return resource.calls.download(ctx, request{method: "GET", path: "/v2/affiliates/invoices/{invoice_id}/download", parts: []any{invoiceID}, query: query.values()}, options)
 }
@@ -2852,10 +2853,10 @@ func (resource *AffiliatesResource) Balances(ctx context.Context, options ...Cal
 // PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
 // account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
 // tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-// tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, self_billing_agreed_on,
-// self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell of these
-// leaves them. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
-// reports and writes nothing. Files of another shape go to `/v2/imports`.
+// tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, electronic_address,
+// self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without
+// any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless
+// `partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.
 func (resource *AffiliatesResource) Import(ctx context.Context, file Upload, query *ImportAffiliatesQuery, options ...CallOption) (*AffiliateImport, error) {
 	return record[AffiliateImport](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/import", query: query.values(), file: file, media: "text/csv"}, options)
 }

@@ -78,6 +78,8 @@ type AccountTaxProfile struct {
 	TaxNumber *string `json:"tax_number"`
 	// SIREN or SIRET of a French business.
 	Siren *string `json:"siren"`
+	// In the Peppol network.
+	ElectronicAddress *string `json:"electronic_address"`
 }
 
 // AcknowledgeWebhookEventsBodyItemsItem is an object of the API.
@@ -480,6 +482,8 @@ type AffiliateTaxProfile struct {
 	TaxID *TaxID `json:"tax_id"`
 	// The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits).
 	Siren *string `json:"siren"`
+	// Where Peppol delivers their invoices: the code of the scheme, a colon and the id.
+	ElectronicAddress *string `json:"electronic_address"`
 	// The signed tax form; null if there is none.
 	Form *SignedTaxForm `json:"form"`
 	// The affiliate agreed that you write their invoices; null: they did not.
@@ -1014,6 +1018,8 @@ type ChangeAccountBodyTaxProfile struct {
 	TaxNumber Optional[string] `json:"tax_number,omitzero"`
 	// Its check digit is checked.
 	Siren Optional[string] `json:"siren,omitzero"`
+	// The code of the scheme, a colon and the id.
+	ElectronicAddress Optional[string] `json:"electronic_address,omitzero"`
 }
 
 // ChangeAccountBodyInvoicingRulesItem is an object of the API.
@@ -3054,6 +3060,9 @@ type Invoice struct {
 	IssuedOn string `json:"issued_on"`
 	// The day of the payment.
 	SuppliedOn string `json:"supplied_on"`
+	// Both sides are registered for VAT in one country where a PDF is not an invoice between businesses: what takes
+	// it there.
+	Channel *InvoiceChannel `json:"channel"`
 	// The affiliate who is paid, as on the invoice.
 	Seller InvoiceSeller `json:"seller"`
 	// The account that pays, as on the invoice.
@@ -3061,8 +3070,9 @@ type Invoice struct {
 	// The service that is invoiced.
 	Description string `json:"description"`
 	// The text on the bank statement; null if there is none.
-	PaymentReference *string             `json:"payment_reference"`
-	NationalTax      *InvoiceNationalTax `json:"national_tax"`
+	PaymentReference *string `json:"payment_reference"`
+	// The tax in the currency of the seller's country.
+	NationalTax *InvoiceNationalTax `json:"national_tax"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -3083,6 +3093,16 @@ type InvoiceBuyer struct {
 	TaxNumber *string `json:"tax_number"`
 }
 
+// InvoiceChannel is a word of the API. A newer server may send others.
+type InvoiceChannel string
+
+// The values of InvoiceChannel.
+const (
+	InvoiceChannelPeppol           InvoiceChannel = "peppol"
+	InvoiceChannelApprovedPlatform InvoiceChannel = "approved_platform"
+	InvoiceChannelKsef             InvoiceChannel = "ksef"
+)
+
 // InvoiceKind is a word of the API. A newer server may send others.
 type InvoiceKind string
 
@@ -3101,7 +3121,7 @@ const (
 	InvoiceLegalTypeBusiness InvoiceLegalType = "business"
 )
 
-// InvoiceNationalTax: the tax in the currency of the seller's country
+// InvoiceNationalTax is an object of the API.
 type InvoiceNationalTax struct {
 	// The currency of the amounts.
 	Currency string `json:"currency"`
@@ -3111,7 +3131,8 @@ type InvoiceNationalTax struct {
 	Rate string `json:"rate"`
 	// YYYY-MM-DD.
 	QuotedOn string `json:"quoted_on"`
-	Source   string `json:"source"`
+	// Who published the rate.
+	Source string `json:"source"`
 }
 
 // InvoiceRateInput is an object of the API.
@@ -5446,6 +5467,8 @@ type PutAffiliateTaxProfileBody struct {
 	TaxID Optional[PutAffiliateTaxProfileBodyTaxID] `json:"tax_id,omitzero"`
 	// The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits).
 	Siren Optional[string] `json:"siren,omitzero"`
+	// Where Peppol delivers their invoices: the code of the scheme, a colon and the id.
+	ElectronicAddress Optional[string] `json:"electronic_address,omitzero"`
 	// A tax form.
 	Form Optional[PutAffiliateTaxProfileBodyForm] `json:"form,omitzero"`
 	// The affiliate agreed that you write their invoices; null: they did not.

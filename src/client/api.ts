@@ -105,6 +105,8 @@ export interface AccountTaxProfile {
   readonly tax_number: string | null;
   /** SIREN or SIRET of a French business */
   readonly siren: string | null;
+  /** in the Peppol network */
+  readonly electronic_address: string | null;
 }
 
 export interface AcknowledgeWebhookEventsBody {
@@ -442,6 +444,8 @@ export interface AffiliateTaxProfile {
   readonly tax_id: TaxId | null;
   /** the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits) */
   readonly siren: string | null;
+  /** where Peppol delivers their invoices: the code of the scheme, a colon and the id */
+  readonly electronic_address: string | null;
   /** The signed tax form; null if there is none. */
   readonly form: SignedTaxForm | null;
   /** the affiliate agreed that you write their invoices; null: they did not */
@@ -960,6 +964,8 @@ export interface ChangeAccountBody {
         readonly tax_number?: string | null | undefined;
         /** its check digit is checked */
         readonly siren?: string | null | undefined;
+        /** the code of the scheme, a colon and the id */
+        readonly electronic_address?: string | null | undefined;
       }
     | null
     | undefined;
@@ -2784,6 +2790,11 @@ export interface Invoice {
   readonly issued_on: string;
   /** the day of the payment */
   readonly supplied_on: string;
+  /**
+   * both sides are registered for VAT in one country where a PDF is not an invoice between businesses: what
+   * takes it there
+   */
+  readonly channel: InvoiceChannel | null;
   /** The affiliate who is paid, as on the invoice. */
   readonly seller: InvoiceSeller;
   /** The account that pays, as on the invoice. */
@@ -2792,6 +2803,7 @@ export interface Invoice {
   readonly description: string;
   /** The text on the bank statement; null if there is none. */
   readonly payment_reference: string | null;
+  /** the tax in the currency of the seller's country */
   readonly national_tax: InvoiceNationalTax | null;
   /** When it was created. */
   readonly created_at: Timestamp;
@@ -2812,11 +2824,12 @@ export interface InvoiceBuyer {
   readonly tax_number: string | null;
 }
 
+export type InvoiceChannel = 'peppol' | 'approved_platform' | 'ksef';
+
 export type InvoiceKind = 'invoice' | 'credit_note';
 
 export type InvoiceLegalType = 'person' | 'business';
 
-/** the tax in the currency of the seller's country */
 export interface InvoiceNationalTax {
   /** The currency of the amounts. */
   readonly currency: Currency;
@@ -2826,6 +2839,7 @@ export interface InvoiceNationalTax {
   readonly rate: string;
   /** YYYY-MM-DD */
   readonly quoted_on: string;
+  /** who published the rate */
   readonly source: string;
 }
 
@@ -5017,6 +5031,8 @@ export interface PutAffiliateTaxProfileBody {
     | undefined;
   /** the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits) */
   readonly siren?: string | null | undefined;
+  /** where Peppol delivers their invoices: the code of the scheme, a colon and the id */
+  readonly electronic_address?: string | null | undefined;
   /** a tax form */
   readonly form?:
     | {
@@ -6545,7 +6561,7 @@ export interface ListInvoicesQuery extends PageQuery {
 }
 
 export interface DownloadInvoiceQuery {
-  readonly format?: 'pdf' | 'html' | 'xml' | undefined;
+  readonly format?: 'pdf' | 'html' | 'xml' | 'ubl' | undefined;
 }
 
 export interface DownloadPaymentFileQuery {
@@ -7625,7 +7641,8 @@ export interface Operations {
   /**
    * Download an invoice. Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a
    * PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to
-   * print.
+   * print, `ubl` an invoice of Peppol BIS Self-Billing 3, which an access point sends to the electronic
+   * addresses of today.
    */
   readonly downloadInvoice: {
     readonly path: [invoice_id: string];
@@ -7853,10 +7870,10 @@ export interface Operations {
    * PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
    * account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
    * tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-   * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, self_billing_agreed_on,
-   * self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell of these
-   * leaves them. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
-   * reports and writes nothing. Files of another shape go to `/v2/imports`.
+   * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, electronic_address,
+   * self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line
+   * without any cell of these leaves them. One transaction: a bad line stops the import with nothing written,
+   * unless `partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;

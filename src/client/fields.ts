@@ -625,6 +625,14 @@ export const TAX_PROFILE_FIELDS = {
     isNullable: true,
     column: 'siren',
   },
+  electronic_address: {
+    label: 'Electronic address',
+    type: 'text',
+    help: 'where Peppol delivers their invoices: the code of the scheme, a colon and the id',
+    option: '--electronic-address <address>',
+    isNullable: true,
+    column: 'electronic_address',
+  },
   'form.type': {
     label: 'Signed form',
     type: 'word',

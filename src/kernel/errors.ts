@@ -201,11 +201,9 @@ export const REASONS = {
     status: 409,
     meaning: 'The account has no `invoicing` or no `tax_profile`, which invoices need.',
   },
-  tax_id_lost: {
-    status: 409,
-    meaning: 'The tax id on the invoice was lost with the secret key.',
-  },
+  tax_id_lost: { status: 409, meaning: 'The tax id on the invoice was lost with the secret key.' },
   no_xml_invoice: { status: 409, meaning: 'EN 16931 cannot express the currency of the invoice.' },
+  no_electronic_address: { status: 409, meaning: 'Peppol needs an electronic address of both sides.' },
   payout_not_paid: { status: 409, meaning: 'The payout is not completed yet.' },
   amount_too_large: {
     status: 409,

@@ -49,6 +49,7 @@ test('the signed form is kept; the tax id is shown by its end', async () => {
     address: { ...ADDRESS, line2: null },
     tax_id: { type: 'us_ssn', ending: '4399', is_lost: false, shared_with: [] },
     siren: null,
+    electronic_address: null,
     form: { type: 'w9', signed_on: '2026-01-15', valid_until: null, document: 'drawer 7' },
     self_billing: null,
     created_at: expect.any(String),
@@ -190,6 +191,7 @@ test('the merchant sets its own details for invoices and reports', async () => {
     address: { line1: 'Ladenstr. 2', line2: null, postal_code: null, city: 'Hamburg', region: null },
     vat_id: 'DE136695976',
     siren: null,
+    electronic_address: null,
     tax_number: null,
   });
   const wrong = (fields: object) => api.patch('/v2/account', { tax_profile: { ...mine, ...fields } });

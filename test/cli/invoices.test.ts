@@ -43,6 +43,11 @@ test('commands set up, issue, list and show invoices and write them to files', a
   const xml = (await runText('invoices', 'xml', number)).trim();
   expect(xml).toBe(join('exports', `invoice-${number}.xml`));
   expect(readFileSync(join(machine.folder, xml), 'utf8')).toContain(VAT_ID);
+  const { code, error } = await run('invoices', 'ubl', number);
+  expect([code, error?.message]).toEqual([
+    1,
+    expect.stringContaining('electronic_address of the tax profile'),
+  ]);
   const pdf = (await runText('invoices', 'pdf', number)).trim();
   expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
 });

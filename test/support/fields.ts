@@ -245,6 +245,7 @@ export const TESTED_IN: Readonly<Record<string, string>> = {
   'POST /v2/events': 'api/publish-batch api/owners',
   // filters choose what is paid; a preview stores nothing
   'POST /v2/affiliates/payouts': 'api/payouts api/metadata',
+  'POST /v2/affiliates/payouts/{payout_id}/invoices': 'api/invoices',
   'POST /v2/affiliates/payouts/preview': 'api/payouts',
   'POST /v2/affiliates/payouts/preview/affiliates': 'api/payouts',
   'POST /v2/affiliates/payouts/preview/excluded': 'api/payouts',

@@ -44,6 +44,7 @@ function factsOf(profile: AffiliateTaxProfile) {
     [facts.legalType, affiliates.legalType[profile.legal_type]],
     [facts.address, <Address key="address" profile={profile} />],
     [facts.taxId, <TaxId key="id" taxId={profile.tax_id} />],
+    ...(profile.electronic_address ? [[facts.electronicAddress, profile.electronic_address] as const] : []),
     ...(profile.siren ? [[facts.siren, profile.siren] as const] : []),
     [facts.form, <Form key="form" form={profile.form} />],
     [facts.selfBilling, <SelfBilling key="self" agreement={profile.self_billing} />],

@@ -21,6 +21,7 @@ export interface TypedTax {
   readonly vatId: string;
   readonly taxNumber: string;
   readonly siren: string;
+  readonly electronic: string;
 }
 
 /** The initial values of the form. */
@@ -30,11 +31,12 @@ export const typedTax = ({ tax_profile: profile }: Account): TypedTax => ({
   vatId: profile?.vat_id ?? '',
   taxNumber: profile?.tax_number ?? '',
   siren: profile?.siren ?? '',
+  electronic: profile?.electronic_address ?? '',
 });
 
 /** The request body; null = nothing is filled in. The server validates it. */
-export function taxFrom({ legalName, place, vatId, taxNumber, siren }: TypedTax) {
-  const all = [legalName, vatId, taxNumber, siren, ...Object.values(place)];
+export function taxFrom({ legalName, place, vatId, taxNumber, siren, electronic }: TypedTax) {
+  const all = [legalName, vatId, taxNumber, siren, electronic, ...Object.values(place)];
   if (all.every((text) => text.trim() === '')) return null;
   return {
     legal_name: legalName.trim(),
@@ -42,6 +44,7 @@ export function taxFrom({ legalName, place, vatId, taxNumber, siren }: TypedTax)
     vat_id: vatId.trim() || null,
     tax_number: taxNumber.trim() || null,
     siren: siren.trim() || null,
+    electronic_address: electronic.trim() || null,
   };
 }
 
@@ -78,6 +81,13 @@ export function TaxFields({ typed, onChange }: { typed: TypedTax; onChange: (typ
         isOptional
         value={typed.siren}
         onChange={(siren) => change({ siren })}
+      />
+      <TextField
+        label={texts.electronicAddress}
+        hint={texts.electronicAddressHint}
+        isOptional
+        value={typed.electronic}
+        onChange={(electronic) => change({ electronic })}
       />
     </Card>
   );

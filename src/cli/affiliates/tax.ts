@@ -85,6 +85,7 @@ function describe({
   address,
   tax_id,
   siren,
+  electronic_address,
   form,
   self_billing,
 }: AffiliateTaxProfile): string {
@@ -102,6 +103,7 @@ function describe({
           : `${tax_id.type} …${tax_id.ending}`,
     ],
     ['SIREN', siren],
+    ['Electronic address', electronic_address],
     ['Form', form === null ? 'none' : formText(form)],
     ['Self-billing', self_billing === null ? 'not agreed' : agreementText(self_billing)],
   ]);

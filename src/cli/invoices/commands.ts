@@ -39,7 +39,13 @@ Examples:
   $ payhook invoices issue 12 --rate usd/eur=0.8675 --rate-date 2026-11-26 --rate-source ECB
 `;
 
-/** `payhook invoices list|show|issue|pdf|xml`. */
+const WRITTEN_AS = {
+  pdf: 'as PDF/A-3 with embedded XML',
+  xml: 'as EN 16931 XML',
+  ubl: 'as UBL of Peppol BIS Self-Billing 3, for your access point',
+} as const;
+
+/** `payhook invoices list|show|issue|pdf|xml|ubl`. */
 export function addInvoices(invoices: Command, cli: Cli): void {
   withPages(invoices.command('list').description('list invoices and credit notes, newest first'), {
     nouns: 'invoices',
@@ -69,14 +75,14 @@ export function addInvoices(invoices: Command, cli: Cli): void {
     .option('--json', 'print {object, issued, skipped, has_more}')
     .addHelpText('after', ISSUE_HELP)
     .action((reference: string, options: RateOptions) => cli.run(() => issue(cli, reference, options)));
-  for (const format of ['pdf', 'xml'] as const) {
-    const what = format === 'pdf' ? 'as PDF/A-3 with embedded XML' : 'as EN 16931 XML';
+  for (const format of ['pdf', 'xml', 'ubl'] as const) {
+    const what = WRITTEN_AS[format];
     withOutput(
       invoices
         .command(format)
         .description(`write an invoice to a file, ${what}`)
         .argument('<invoice>', INVOICE_HELP),
-      `invoice-….${format}`,
+      format === 'ubl' ? 'invoice-…-ubl.xml' : `invoice-….${format}`,
     )
       .option('--json', 'print {file, bytes}')
       .addHelpText('after', `\nExample:\n  $ payhook invoices ${format} SB-2026-000001\n`)
@@ -132,7 +138,7 @@ async function issue(
 
 async function save(
   { terminal, account }: Cli,
-  { reference, format }: { reference: string; format: 'pdf' | 'xml' },
+  { reference, format }: { reference: string; format: keyof typeof WRITTEN_AS },
   options: OutputOptions,
 ): Promise<undefined> {
   checkOutput(options, terminal);

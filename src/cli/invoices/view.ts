@@ -51,6 +51,7 @@ export function describeInvoice(invoice: Invoice, { paint }: Terminal): string {
       ['Rounding', invoice.rounding_amount === 0 ? null : sum(invoice.rounding_amount)],
       ['Why no tax', invoice.exemption && printable(invoice.exemption)],
       ['Wording', invoice.wording.length === 0 ? null : invoice.wording.join('; ')],
+      ['Channel', invoice.channel && CHANNELS[invoice.channel]],
       ['Corrects', invoice.corrects_id],
       ['Payout', invoice.payout_id],
       ['Reference', invoice.payment_reference && printable(invoice.payment_reference)],
@@ -67,6 +68,12 @@ function nationalTax({ currency, national_tax: national }: Invoice): string | nu
 
 const taxOf = ({ tax_category: category, tax_rate: rate }: Invoice) =>
   category === 'S' ? `${rate / 100} %` : `category ${category}`;
+
+const CHANNELS = {
+  peppol: 'send it through Peppol (payhook invoices ubl): in BE a PDF is not an invoice between businesses',
+  approved_platform: 'send it through an approved platform: in FR a PDF is not an invoice between businesses',
+  ksef: 'send it through KSeF: in PL a PDF is not an invoice between businesses',
+} as const;
 
 const REASONS = {
   no_agreement: 'had not agreed to self-billing by the day of the payment',

@@ -47,7 +47,7 @@ and while it is on, a key cannot invite users, raise roles or create password li
 (pain.001.001.03), "rows_per_file" and "is_instant". --originator is the sender of NACHA files, as assigned by the bank: {"immediate_destination",
 "immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, if required,
 "originating_dfi", "entry_description" (businesses), "person_entry_description" (persons), "discretionary_data" and "rows_per_file". --tax-profile is your company on invoices and
-reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally "vat_id", "tax_number", "siren", and in the address "line2",
+reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally "vat_id", "tax_number", "siren", "electronic_address", and in the address "line2",
 "postal_code", "region". --invoicing is how self-billed invoices are numbered and taxed: {"rules": [{"country", "legal_type",
 "has_vat_id", "category", "rate", "exemption"}]} and "prefix", if numbers do not begin with SB-.
 --signals are rules with "action" (off, warn, block) and limits in minor units: {"first_payout_above": {"action": "block", "amounts": {"usd":

@@ -312,7 +312,7 @@ export const importAffiliates = writeRoute({
     `paid: ${columnsIn(DESTINATION_FIELDS)}. ` +
     'Their tax profile: legal_name, tax_country, address_line1, address_line2, ' +
     'address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document, ' +
-    'siren, self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless ' +
+    'siren, electronic_address, self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless ' +
     '`partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.',
   query: plainQuery,
   upload: 'text/csv',

@@ -1,4 +1,5 @@
 import type { Address } from '../../contract/addresses.ts';
+import { formatDecimal } from '../../kernel/money.ts';
 import type { TaxCategory } from '../../terms/taxes.ts';
 import type { NationalTax } from './rates.ts';
 
@@ -18,6 +19,14 @@ export interface InvoiceParty {
 export interface InvoiceDocument extends Terms {
   /** The affiliate, who earned the commissions. */
   readonly seller: InvoiceParty;
+}
+
+/** How an electronic invoice is delivered. Addresses are `scheme:id`; they are not part of the document and may change. */
+export interface Delivery {
+  readonly seller: string | null;
+  readonly buyer: string | null;
+  /** What the buyer finds the payment by (EN 16931, BT-10). */
+  readonly reference: string;
 }
 
 /** The part stored at issue, which never changes. The affiliate's tax id is sealed separately. */
@@ -58,6 +67,19 @@ interface Terms {
 /** The wording that EU 2006/112 requires (article 226, points 10a and 11a). That of countries is in `src/terms/self-billing.ts`. */
 const SELF_BILLING = 'Self-billing';
 export const REVERSE_CHARGE = 'Reverse charge';
+
+// UNTDID 1001: self-billed invoice, self-billed credit note
+export const TYPE_CODES = { invoice: '389', credit_note: '261' } as const;
+
+/** ISO 6523: SIREN or SIRET. */
+export const schemeOf = (siren: string) => (siren.length === 9 ? '0002' : '0009');
+
+/** EN 16931 uses 1A for Kosovo, because XK is not in ISO 3166-1 (BR-CL-14). */
+export const countryIn = (country: string) => (country === 'XK' ? '1A' : country);
+
+/** A rate in percent, such as 19.00; null outside the scope of VAT, where there is no rate (BR-O-05). */
+export const percentOf = ({ category, rate }: Terms): string | null =>
+  category === 'O' ? null : formatDecimal(BigInt(rate), 'eur');
 
 /** The notes of a document on its kind, in order. */
 export const notesOf = ({ wording = [], category }: Terms): string[] => [

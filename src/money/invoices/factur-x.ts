@@ -1,13 +1,18 @@
 import { escapeXml } from '../../kernel/html.ts';
 import { currencyDigits, formatDecimal } from '../../kernel/money.ts';
 import type { Attachment } from '../../papers/pdf.ts';
-import { type InvoiceDocument, type InvoiceParty, notesOf } from './document.ts';
+import {
+  countryIn,
+  type InvoiceDocument,
+  type InvoiceParty,
+  notesOf,
+  percentOf,
+  schemeOf,
+  TYPE_CODES,
+} from './document.ts';
 
 /** The name of the XML file in the PDF (Factur-X 1.0, 6.2). */
 const XML_NAME = 'factur-x.xml';
-
-// UNTDID 1001: self-billed invoice, self-billed credit note
-const TYPE_CODES = { invoice: '389', credit_note: '261' } as const;
 
 const NAMESPACES =
   'xmlns:rsm="urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100" ' +
@@ -55,15 +60,8 @@ export function facturX(invoice: InvoiceDocument): string {
 }
 
 const decimalOf = (invoice: InvoiceDocument) => (amount: bigint) => formatDecimal(amount, invoice.currency);
-/** `19.00` */
-const percent = (rate: number) => formatDecimal(BigInt(rate), 'eur');
 
-/** EN 16931 uses 1A for Kosovo, because XK is not in ISO 3166-1 (BR-CL-14). */
-const countryIn = (country: string) => (country === 'XK' ? '1A' : country);
-
-/** Outside the scope of VAT there is no rate (BR-O-05). */
-const rateOf = ({ category, rate }: InvoiceDocument) =>
-  category === 'O' ? '' : text('RateApplicablePercent', percent(rate));
+const rateOf = (invoice: InvoiceDocument) => text('RateApplicablePercent', percentOf(invoice));
 
 function line(invoice: InvoiceDocument): string {
   const net = decimalOf(invoice)(BigInt(invoice.net));
@@ -85,9 +83,6 @@ function line(invoice: InvoiceDocument): string {
     ),
   );
 }
-
-/** ISO 6523: SIREN or SIRET. */
-const schemeOf = (siren: string) => (siren.length === 9 ? '0002' : '0009');
 
 function party(
   name: string,

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { address } from '../../contract/addresses.ts';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict, taxCategory, timestamp } from '../../contract/schemas.ts';
+import { CHANNELS } from '../../terms/e-invoicing.ts';
 
 const named = {
   name: Type.String(),
@@ -60,25 +61,35 @@ export const invoice = strict(
     corrects_id: nullable(Type.String({ description: 'the invoice that a credit note corrects' })),
     issued_on: Type.String({ description: 'YYYY-MM-DD in the time zone of the account' }),
     supplied_on: Type.String({ description: 'the day of the payment' }),
+    channel: nullable(
+      Type.Enum([...new Set(Object.values(CHANNELS).map(({ channel }) => channel))], {
+        title: 'InvoiceChannel',
+        description:
+          'both sides are registered for VAT in one country where a PDF is not an invoice between businesses: what takes it there',
+      }),
+    ),
     seller,
     buyer,
     description: Type.String(),
     payment_reference: nullable(Type.String()),
-    national_tax: nullable(
-      strict(
-        {
-          currency: currencyCode,
-          amount,
-          rate: Type.String({
-            description: 'the value of one unit of `currency` of the invoice',
-            examples: ['0.8675'],
-          }),
-          quoted_on: Type.String({ description: 'YYYY-MM-DD' }),
-          source: Type.String({ examples: ['ECB'] }),
-        },
-        { title: 'InvoiceNationalTax', description: "the tax in the currency of the seller's country" },
+    national_tax: {
+      ...nullable(
+        strict(
+          {
+            currency: currencyCode,
+            amount,
+            rate: Type.String({
+              description: 'the value of one unit of `currency` of the invoice',
+              examples: ['0.8675'],
+            }),
+            quoted_on: Type.String({ description: 'YYYY-MM-DD' }),
+            source: Type.String({ description: 'who published the rate', examples: ['ECB'] }),
+          },
+          { title: 'InvoiceNationalTax' },
+        ),
       ),
-    ),
+      description: "the tax in the currency of the seller's country",
+    },
     created_at: timestamp,
   },
   { title: 'Invoice' },
@@ -108,6 +119,15 @@ export const record = columnsOf(invoice, {
   corrects_id: "case when i.corrects_id is not null then public_id('inv', i.corrects_id) end",
   issued_on: fromDocument('issued_on'),
   supplied_on: fromDocument('supplied_on'),
+  channel: `(select case i.document -> 'seller' ->> 'country' ${Object.entries(CHANNELS)
+    .map(
+      ([country, { channel, since }]) =>
+        `when '${country}' then case when i.document ->> 'issued_on' >= '${since}' then '${channel}' end`,
+    )
+    .join(' ')} end
+    where i.document -> 'seller' ->> 'country' = i.document -> 'buyer' ->> 'country'
+      and i.document -> 'buyer' ->> 'vat_id' is not null
+      and exists (select from invoice_tax_ids k where k.account_id = i.account_id and k.id = i.tax_id and k.tax_id_type = 'vat'))`,
   // older documents have no SIREN
   seller: `'{"siren": null}' || (i.document -> 'seller') || jsonb_build_object('tax_id', (
     select jsonb_build_object('type', k.tax_id_type, 'ending', k.ending, 'is_lost', k.number is null)

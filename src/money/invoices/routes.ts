@@ -11,8 +11,9 @@ import { issueInvoices } from './issue.ts';
 import { invoicePaper } from './paper.ts';
 import { issueInput } from './rates.ts';
 import { invoice, issued } from './record.ts';
-import { getDocument, getInvoice } from './service.ts';
+import { checkDelivery, getDocument, getInvoice } from './service.ts';
 import { invoiceList, listInvoices } from './store.ts';
+import { ubl } from './ubl.ts';
 
 export const issue = writeRoute({
   operation: 'issueInvoices',
@@ -68,20 +69,24 @@ export const download = readRoute({
   secret: true,
   summary: 'Download an invoice',
   description:
-    'Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',
+    'Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print, ' +
+    '`ubl` an invoice of Peppol BIS Self-Billing 3, which an access point sends to the electronic addresses of today.',
   query: strict({
     format: Type.Optional(
-      Type.Enum([...PAPER_FORMATS, 'xml'], { description: 'pdf (default), html or xml', examples: ['xml'] }),
+      Type.Enum([...PAPER_FORMATS, 'xml', 'ubl'], {
+        description: 'pdf (default), html, xml or ubl',
+        examples: ['xml'],
+      }),
     ),
   }),
   returns: { 200: 'application/pdf' },
   alsoSends: [PAPER_TYPES.html, 'application/xml'],
   sends: ['Content-Security-Policy'],
-  errors: ['resource_missing', 'no_xml_invoice', 'tax_id_lost', 'too_much_work'],
+  errors: ['resource_missing', 'no_xml_invoice', 'no_electronic_address', 'tax_id_lost', 'too_much_work'],
   handle: async ({ db, account, env: { vault, threads }, params, query: { format = 'pdf' } }) => {
-    const { invoice, at } = await getDocument(db, { account, vault }, params.invoice_id);
+    const { invoice, at, delivery } = await getDocument(db, { account, vault }, params.invoice_id);
     const name = `invoice-${invoice.number}`;
-    if (format !== 'xml') {
+    if (format !== 'xml' && format !== 'ubl') {
       const order = { paper: invoicePaper(invoice, at), format, attachment: attachmentOf(invoice) };
       return paperReply({ threads, account }, MAKE_PAPER, order, name);
     }
@@ -91,9 +96,11 @@ export const download = readRoute({
         `EN 16931 has no amounts with three digits, as ${invoice.currency.toUpperCase()} has them: take the PDF`,
       );
     }
-    return file(Readable.from([Buffer.from(facturX(invoice))]), {
+    if (format === 'ubl') checkDelivery(delivery);
+    const content = format === 'ubl' ? ubl(invoice, delivery) : facturX(invoice);
+    return file(Readable.from([Buffer.from(content)]), {
       'content-type': 'application/xml; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}.xml"`,
+      'content-disposition': `attachment; filename="${name}${format === 'ubl' ? '-ubl' : ''}.xml"`,
     });
   },
 });

@@ -3,7 +3,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type InvoiceId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
-import type { InvoiceDocument, StoredDocument } from './document.ts';
+import type { Delivery, InvoiceDocument, StoredDocument } from './document.ts';
 import type { Invoice } from './record.ts';
 import { readDocument, readInvoice } from './store.ts';
 import { openKept } from './tax-ids.ts';
@@ -24,14 +24,14 @@ export async function getInvoice(db: Reader, account: AccountId, id: string): Pr
 }
 
 /**
- * The content, with the affiliate's tax id in clear, and the time of issue in milliseconds since 1970. Throws
- * `resource_missing`, `tax_id_lost`.
+ * The content, with the affiliate's tax id in clear, the time of issue in milliseconds since 1970, and the electronic addresses
+ * as they are now. Throws `resource_missing`, `tax_id_lost`.
  */
 export async function getDocument(
   db: Reader,
   holder: AccountVault,
   id: string,
-): Promise<{ invoice: InvoiceDocument; at: number }> {
+): Promise<{ invoice: InvoiceDocument; at: number; delivery: Delivery }> {
   const found = await readDocument(db, holder.account, idFrom(id));
   if (found === null) throw missing();
   const { seller, ...rest } = JSON.parse(found.document) as StoredDocument;
@@ -44,5 +44,21 @@ export async function getDocument(
     );
   }
   const ids = { vat_id: type === 'vat' ? taxId : null, tax_number: type === 'other' ? taxId : null };
-  return { invoice: { ...rest, seller: { ...seller, ...ids } }, at: Number(found.at) };
+  return {
+    invoice: { ...rest, seller: { ...seller, ...ids } },
+    at: Number(found.at),
+    delivery: {
+      seller: found.seller_address,
+      buyer: found.buyer_address,
+      reference: `Payout ${found.payout}`,
+    },
+  };
+}
+
+/** Throws `no_electronic_address`, naming the field to set. */
+export function checkDelivery({ seller, buyer }: Delivery): void {
+  if (seller === null)
+    throw fail('no_electronic_address', 'set electronic_address of the tax profile of the affiliate first');
+  if (buyer === null)
+    throw fail('no_electronic_address', 'set electronic_address of tax_profile of the account first');
 }

@@ -206,6 +206,11 @@ interface DocumentRow {
   readonly tax_id: KeptTaxId['id'] | null;
   readonly tax_id_type: KeptTaxId['type'] | null;
   readonly number: Buffer | null;
+  /** The number of the payout. */
+  readonly payout: bigint;
+  /** Electronic addresses as they are now; null = none. */
+  readonly seller_address: string | null;
+  readonly buyer_address: string | null;
 }
 
 /** The stored document, or null. */
@@ -213,8 +218,12 @@ export function readDocument(db: Reader, account: AccountId, id: InvoiceId): Pro
   return maybeRow(
     db,
     sql`select i.document::text as document, (extract(epoch from i.created_at) * 1000)::int8 as at,
-               k.id as tax_id, k.tax_id_type, k.number
-        from invoices i left join invoice_tax_ids k on k.account_id = i.account_id and k.id = i.tax_id
+               k.id as tax_id, k.tax_id_type, k.number, p.number as payout, x.electronic_address as seller_address,
+               a.tax_profile ->> 'electronic_address' as buyer_address
+        from invoices i join accounts a on a.id = i.account_id
+        join payouts p on p.account_id = i.account_id and p.id = i.payout_id
+        left join affiliate_tax_profiles x on x.account_id = i.account_id and x.affiliate_id = i.affiliate_id
+        left join invoice_tax_ids k on k.account_id = i.account_id and k.id = i.tax_id
         where i.account_id = ${account} and i.id = ${id}`,
   );
 }

@@ -17,12 +17,21 @@ import {
   words,
 } from '../../contract/fields.ts';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { fail } from '../../kernel/errors.ts';
 import { composedName } from '../../kernel/names.ts';
 import { parseDay } from '../../kernel/time.ts';
+import type { Checked } from '../../terms/bank-accounts.ts';
+import { readElectronicAddress } from '../../terms/electronic-addresses.ts';
 import { readSiren } from '../../terms/tax-ids.ts';
 import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/fields.ts';
 import { VALID_UNTIL } from '../ledger/tax-forms.ts';
+
+/** The value that was read. Throws `invalid_body`. */
+function valid(field: string, read: Checked<string>): string {
+  if ('rule' in read) throw fail('invalid_body', `${field} ${read.rule}`);
+  return read.value;
+}
 
 interface TaxField extends WritableField {
   readonly import: ImportRule | null;
@@ -283,16 +292,27 @@ export const TAX_PROFILE_FIELDS = {
     input: nullable(Type.String({ minLength: 9, maxLength: 30 })),
     type: 'text',
     default: null,
-    rule: (value: string) => {
-      const read = readSiren(value);
-      return 'rule' in read ? read.rule : null;
-    },
-    normalise: (text: string) => text.replace(/\s+/g, ''),
+    normalise: (text: string, field: string) => valid(field, readSiren(text)),
     label: 'SIREN or SIRET',
     help: 'the number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)',
     example: '732829320',
     option: '--siren <number>',
     import: { goesWith, synonyms: words('siren siret sirennumber siretnumber numerosiret') },
+  },
+  electronic_address: {
+    schema: nullable(Type.String()),
+    input: nullable(Type.String({ minLength: 4, maxLength: 60 })),
+    type: 'text',
+    default: null,
+    normalise: (text: string, field: string) => valid(field, readElectronicAddress(text)),
+    label: 'Electronic address',
+    help: 'where Peppol delivers their invoices: the code of the scheme, a colon and the id',
+    example: '0208:0123456749',
+    option: '--electronic-address <address>',
+    import: {
+      goesWith,
+      synonyms: words('electronicaddress peppolid peppolparticipantid peppoladdress endpointid'),
+    },
   },
   form: {
     ...objectOf(FORM_FIELDS),

@@ -56,7 +56,7 @@ function profileIn(cells: Cells) {
     'tax_id.number': () => taxNumberIn(cells),
   });
   if (wrong.length > 0) throw new CellError(...wrong);
-  const { legal_type, legal_name, country, siren } = read;
+  const { legal_type, legal_name, country, siren, electronic_address } = read;
   const partsOf = (object: string) =>
     Object.fromEntries(
       fields.flatMap(({ name }) =>
@@ -66,7 +66,7 @@ function profileIn(cells: Cells) {
   const { type: form = null, signed_on = null, document: form_document = null } = partsOf('form');
   const number = read['tax_id.number'];
   return {
-    ...{ legal_type, legal_name, country, address: partsOf('address'), siren },
+    ...{ legal_type, legal_name, country, address: partsOf('address'), siren, electronic_address },
     ...{ form, signed_on, form_document },
     self_billing: read['self_billing.agreed_on'] ? agreementIn(partsOf('self_billing')) : null,
     tax_id: number ? { type: read['tax_id.type'] as TaxIdType, number } : null,

@@ -17,6 +17,7 @@ const COLUMNS = [
   'country',
   'address',
   'siren',
+  'electronic_address',
   'form',
   'signed_on',
   'form_document',
@@ -104,6 +105,7 @@ async function stageProfiles(tx: Tx, account: AccountId, header: ReadonlySet<str
     sql`r.legal_type, r.legal_name, r.country, r.address`,
     ...kept(sameTaxId, ['id', ...OF_TAX_ID]),
     ...kept(sql`x.id is not null and ${!header.has('siren')}`, ['siren']),
+    ...kept(sql`x.id is not null and ${!header.has('electronic_address')}`, ['electronic_address']),
     ...kept(sql`x.id is not null and ${keepsForm}`, ['form', 'signed_on', 'form_document']),
     ...kept(sql`x.id is not null and ${keepsAgreement}`, ['self_billing']),
   ]);
@@ -116,7 +118,7 @@ async function stageProfiles(tx: Tx, account: AccountId, header: ReadonlySet<str
         cross join lateral (
           select ${chosen}
           from json_to_record(s.tax_profile) as r (
-            id uuid, legal_type text, legal_name text, country text, address jsonb, siren text, form text, signed_on date,
+            id uuid, legal_type text, legal_name text, country text, address jsonb, siren text, electronic_address text, form text, signed_on date,
             form_document text, self_billing jsonb, tax_id_type text, number bytea, number_mark bytea, ending text)) d
         where s.affiliate_id is not null and s.tax_profile is not null
           and (x.id is null or (${listOf('x')}) is distinct from (${listOf('d')}))`,

@@ -101,11 +101,11 @@ export async function writeTaxProfile(
   await rows(
     tx,
     sql`insert into affiliate_tax_profiles as x (account_id, id, affiliate_id, legal_type, legal_name, country, address,
-          tax_id_type, number, number_mark, ending, siren, form, signed_on, form_document, self_billing,
+          tax_id_type, number, number_mark, ending, siren, electronic_address, form, signed_on, form_document, self_billing,
           created_at, updated_at)
         values (${account}, ${id}, ${affiliate}, ${p.legal_type}, ${p.legal_name}, ${p.country},
           ${JSON.stringify(p.address)}, ${taxId?.type ?? null}, ${taxId?.number ?? null}, ${taxId?.mark ?? null},
-          ${taxId?.ending ?? null}, ${p.siren ?? null}, ${p.form?.type ?? null}, ${p.form?.signed_on ?? null}, ${p.form?.document ?? null},
+          ${taxId?.ending ?? null}, ${p.siren ?? null}, ${p.electronic_address ?? null}, ${p.form?.type ?? null}, ${p.form?.signed_on ?? null}, ${p.form?.document ?? null},
           ${selfBilling}, statement_timestamp(), statement_timestamp())
         on conflict (account_id, affiliate_id) do update set legal_type = excluded.legal_type,
           legal_name = excluded.legal_name, country = excluded.country, address = excluded.address,
@@ -113,7 +113,7 @@ export async function writeTaxProfile(
           number = case when ${keepsTaxId} then x.number else excluded.number end,
           number_mark = case when ${keepsTaxId} then x.number_mark else excluded.number_mark end,
           ending = case when ${keepsTaxId} then x.ending else excluded.ending end,
-          siren = excluded.siren, form = excluded.form, signed_on = excluded.signed_on, form_document = excluded.form_document,
+          siren = excluded.siren, electronic_address = excluded.electronic_address, form = excluded.form, signed_on = excluded.signed_on, form_document = excluded.form_document,
           self_billing = excluded.self_billing, updated_at = excluded.updated_at`,
   );
   return oneRecord(tx, record, ofAffiliate(account, affiliate));

@@ -146,6 +146,9 @@ const taxProfile = strict(
     vat_id: nullable(Type.String({ description: 'with its country in front', examples: ['DE136695976'] })),
     tax_number: nullable(Type.String({ description: `a national number, such as an EIN; ${MASKED}` })),
     siren: nullable(Type.String({ description: 'SIREN or SIRET of a French business' })),
+    electronic_address: nullable(
+      Type.String({ description: 'in the Peppol network', examples: ['0208:0123456749'] }),
+    ),
   },
   { title: 'AccountTaxProfile', description: 'who you are on invoices and reports' },
 );
@@ -161,6 +164,11 @@ const taxProfileInput = strict({
   tax_number: Type.Optional(nullable(text(40))),
   siren: Type.Optional(
     nullable(Type.String({ minLength: 9, maxLength: 30, description: 'its check digit is checked' })),
+  ),
+  electronic_address: Type.Optional(
+    nullable(
+      Type.String({ minLength: 4, maxLength: 60, description: 'the code of the scheme, a colon and the id' }),
+    ),
   ),
 });
 export type AccountTaxProfileInput = Static<typeof taxProfileInput>;
@@ -219,8 +227,8 @@ export const record = columnsOf(account, {
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
   originator: `case when a.originator is not null
     then jsonb_build_object('person_entry_description', a.originator -> 'entry_description') || a.originator end`,
-  // older profiles have no SIREN
-  tax_profile: `case when a.tax_profile is not null then '{"siren": null}' || a.tax_profile end`,
+  // older profiles lack these
+  tax_profile: `case when a.tax_profile is not null then '{"siren": null, "electronic_address": null}' || a.tax_profile end`,
   invoicing: 'a.invoicing',
   affiliate_notices: 'a.affiliate_notices',
   created_at: 'iso(id_time(a.id))',

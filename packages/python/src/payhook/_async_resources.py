@@ -674,12 +674,13 @@ class AsyncInvoices:
         self,
         invoice_id: str,
         *,
-        format: Literal["pdf", "html", "xml"] | None = None,
+        format: Literal["pdf", "html", "xml", "ubl"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncDownload:
         """Download an invoice. Not for viewers, because it contains the whole tax id of the affiliate.
         `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML
-        alone, `html` a page to print.
+        alone, `html` a page to print, `ubl` an invoice of Peppol BIS Self-Billing 3, which an access
+        point sends to the electronic addresses of today.
         """
         return await self._calls.download(
             "GET",
@@ -1002,10 +1003,11 @@ class AsyncAffiliates:
         `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban, bic,
         routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
         address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-        tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, self_billing_agreed_on,
-        self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without any cell
-        of these leaves them. One transaction: a bad line stops the import with nothing written, unless
-        `partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.
+        tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, electronic_address,
+        self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document.
+        A line without any cell of these leaves them. One transaction: a bad line stops the import with
+        nothing written, unless `partial`; `dry_run` reports and writes nothing. Files of another shape
+        go to `/v2/imports`.
         """
         return await self._calls.record(
             "POST",

@@ -93,6 +93,8 @@ class AccountTaxProfile(TypedDict):
     """
     siren: str | None
     """SIREN or SIRET of a French business."""
+    electronic_address: str | None
+    """In the Peppol network."""
 
 
 class AcknowledgeWebhookEventsBodyItemsItem(TypedDict):
@@ -435,6 +437,8 @@ class AffiliateTaxProfile(TypedDict):
     """The tax id; null if unknown."""
     siren: str | None
     """The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)."""
+    electronic_address: str | None
+    """Where Peppol delivers their invoices: the code of the scheme, a colon and the id."""
     form: SignedTaxForm | None
     """The signed tax form; null if there is none."""
     self_billing: SelfBillingAgreement | None
@@ -892,6 +896,8 @@ class ChangeAccountBodyTaxProfile(TypedDict):
     """The tax number; null if unknown."""
     siren: NotRequired[str | None]
     """Its check digit is checked."""
+    electronic_address: NotRequired[str | None]
+    """The code of the scheme, a colon and the id."""
 
 
 class ChangeAccountBodyInvoicingRulesItem(TypedDict):
@@ -2757,6 +2763,10 @@ class Invoice(TypedDict):
     """YYYY-MM-DD in the time zone of the account."""
     supplied_on: str
     """The day of the payment."""
+    channel: InvoiceChannel | None
+    """Both sides are registered for VAT in one country where a PDF is not an invoice between businesses:
+    what takes it there.
+    """
     seller: InvoiceSeller
     """The affiliate who is paid, as on the invoice."""
     buyer: InvoiceBuyer
@@ -2766,6 +2776,7 @@ class Invoice(TypedDict):
     payment_reference: str | None
     """The text on the bank statement; null if there is none."""
     national_tax: InvoiceNationalTax | None
+    """The tax in the currency of the seller's country."""
     created_at: str
     """When it was created."""
 
@@ -2785,13 +2796,13 @@ class InvoiceBuyer(TypedDict):
     """Its end, such as …6789; the file has all of it."""
 
 
+InvoiceChannel = Literal["peppol", "approved_platform", "ksef"]
+
 InvoiceKind = Literal["invoice", "credit_note"]
 
 InvoiceLegalType = Literal["person", "business"]
 
 class InvoiceNationalTax(TypedDict):
-    """The tax in the currency of the seller's country."""
-
     currency: str
     """The currency of the amounts."""
     amount: int
@@ -2801,6 +2812,7 @@ class InvoiceNationalTax(TypedDict):
     quoted_on: str
     """YYYY-MM-DD."""
     source: str
+    """Who published the rate."""
 
 
 class InvoiceRateInput(TypedDict):
@@ -4919,6 +4931,8 @@ class PutAffiliateTaxProfileBody(TypedDict):
     """Without it the current one is kept, because it cannot be read back; null removes it."""
     siren: NotRequired[str | None]
     """The number of a French business, which its invoices show: SIREN (9 digits) or SIRET (14 digits)."""
+    electronic_address: NotRequired[str | None]
+    """Where Peppol delivers their invoices: the code of the scheme, a colon and the id."""
     form: NotRequired[PutAffiliateTaxProfileBodyForm | None]
     """A tax form."""
     self_billing: NotRequired[PutAffiliateTaxProfileBodySelfBilling | None]
