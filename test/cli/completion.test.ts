@@ -103,7 +103,7 @@ const LINES: readonly (readonly [words: readonly string[], offered: readonly str
   ],
   [
     ['payouts', 'export', 'current', '--format', ''],
-    ['commissions', 'nacha', 'paypal', 'sepa', 'summary', 'wise', 'wise_bank'],
+    ['commissions', 'nacha', 'paypal', 'sepa', 'signals', 'summary', 'wise', 'wise_bank'],
   ],
   [['payouts', 'show', ''], ['current']],
   [['payouts', 'returned', 'current', ''], []],
