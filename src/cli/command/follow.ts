@@ -12,6 +12,8 @@ interface Following {
   readonly everyMs: number;
   /** Resolves to true if there is more, and is then called again at once. */
   poll(client: Client): Promise<boolean>;
+  /** The server has answered this command before; so if it cannot be reached at first, it is tried again too. */
+  readonly hasWorked?: boolean;
   /** Called with each new problem; '' when it is over. */
   trouble(text: string): void;
 }
@@ -19,9 +21,9 @@ interface Following {
 /** Polls for ever. After the first success it reports an unreachable server and keeps trying. Throws other refusals. */
 export async function follow(
   { terminal, account }: Cli,
-  { everyMs, poll, trouble }: Following,
+  { everyMs, poll, trouble, hasWorked: worked = false }: Following,
 ): Promise<never> {
-  let hasWorked = false;
+  let hasWorked = worked;
   let last = '';
   const say = (text: string) => {
     if (text !== last) trouble(text);

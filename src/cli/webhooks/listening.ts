@@ -10,9 +10,10 @@ import { printable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
 import { judge, type Verdict } from './judge.ts';
+import { content, readObject } from './payload.ts';
 import { type Incoming, openReceiver, type Reply } from './receiver.ts';
 import { accountSigners, givenSigners } from './signers.ts';
-import { block, cut } from './view.ts';
+import { cut } from './view.ts';
 
 /** The options of `payhook listen`, as typed. */
 export interface ListenOptions {
@@ -26,7 +27,6 @@ export interface ListenOptions {
 
 const LONGEST_SLOW_S = 600;
 const REMEMBERED = 10_000;
-const PAYLOAD_LINES = 1000;
 
 /** `payhook listen`: receives webhooks until it is stopped. */
 export async function listen(cli: Cli, options: ListenOptions): Promise<undefined> {
@@ -168,17 +168,6 @@ function print(terminal: Terminal, line: Line): void {
   terminal.result(record, () => describe(terminal, line, { now, payload, type, id }));
 }
 
-/** The object in a body, or null; also null if it is nested too deeply to be serialised. */
-function readObject(body: Buffer | null): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(body?.toString() ?? '');
-    JSON.stringify(value, null, 2);
-    return typeof value === 'object' ? (value as Readonly<Record<string, unknown>> | null) : null;
-  } catch {
-    return null;
-  }
-}
-
 function describe(
   { paint, width }: Terminal,
   { incoming, verdict, seen, answer, wait, whole }: Line,
@@ -196,30 +185,8 @@ function describe(
   ];
   const lines = [head.join('  ')];
   if (verdict.reason !== null) lines.push(`  ${paint.bad(printable(verdict.reason))}`);
-  return `${lines.join('\n')}\n${content(incoming, about.payload, { width, whole })}`;
+  return `${lines.join('\n')}\n${content(incoming.body, about.payload, { width, whole })}`;
 }
 
 const titleOf = ({ payload, type }: { payload: object | null; type: string | null }) =>
   Array.isArray(payload) ? count(payload.length, 'event') : (type ?? '(no type)');
-
-/** An event of a batch on one line. */
-function memberOf(event: unknown): string {
-  const { type, id, data } = Object(event) as Readonly<Record<string, unknown>>;
-  return [type, id, JSON.stringify(data)].filter((part) => typeof part === 'string').join('  ');
-}
-
-/** The payload on one line, for a batch one line per event, or as a whole. */
-function content(
-  { body }: Incoming,
-  payload: object | null,
-  { width, whole }: { width: number; whole: boolean },
-): string {
-  if (body === null || body.length === 0) return '';
-  if (whole) return block(payload ? JSON.stringify(payload, null, 2) : body.toString(), PAYLOAD_LINES);
-  if (Array.isArray(payload)) {
-    const lines = payload.map((event) => `  ${cut(printable(memberOf(event)), Math.max(40, width - 2))}\n`);
-    return lines.join('');
-  }
-  const data = payload && 'data' in payload ? JSON.stringify(payload.data) : body.toString('utf8', 0, 4096);
-  return `  ${cut(printable(data), Math.max(40, width - 2))}\n`;
-}
