@@ -107,7 +107,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       expect(await cut(page)).toEqual([]);
       await page.emulateMedia({ media: 'print' });
       expect(await broken(page)).toEqual([]);
-      await page.getByText(FIRST).waitFor();
+      await page.getByText(FIRST).first().waitFor();
       await page.emulateMedia({ media: null });
       await see(page, `/payouts/${payout.id}?line=${id}`, SUMS[1] ?? '');
       await see(page, `/payouts/${payout.id}?step=files`, SUMS[2] ?? '');

@@ -73,6 +73,7 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Show the secret': 'getWebhookEndpointSecret',
   Void: 'voidCommission',
   XML: 'downloadInvoice',
+  Peppol: 'downloadInvoice',
   // the only step that is left for the account of the test
   'Hide this list': 'createUser',
   'Invite a colleague': 'createUser',

@@ -14,7 +14,7 @@ import { destinationsInForce, paidThrough, paidThroughInForce } from './destinat
 import { MOST_AFFILIATES, sharedAccounts } from './shared-destinations.ts';
 
 /*
- * Finds what may point to fraud in the lines of a payout, with one statement for all of them. Signals of an unpaid payout are
+ * Finds what may point to fraud in the lines of a payout: one statement for rules about a line, and one for rules about several. Signals of an unpaid payout are
  * found when it is created, and again for what a revision changed. A signal is never changed: it ends, and another is found.
  */
 
@@ -56,15 +56,15 @@ const limitOf = ({ amounts = {} }: SignalSetting) =>
 const sameLine = raw('g.affiliate_id = t.affiliate_id and g.currency = t.currency');
 
 /**
- * The query of the lines that a rule finds: affiliate_id, currency, amount, details. Over the CTEs `line`, the lines of the
- * payout; `judged`, those that rules about a single line look at; and their `history`.
+ * The query of the lines that a rule finds: affiliate_id, currency, amount, details. Over the CTEs `line`, lines of the payout, and
+ * their `history`.
  */
 const FINDERS: Readonly<Record<SignalRule, (account: AccountId, setting: SignalSetting) => Sql>> = {
   destination_changed: (account) => sql`
     select t.affiliate_id, t.currency, t.amount, jsonb_build_object(
       'previous_destination', jsonb_build_object('type', ${raw(PREVIOUS)}, 'last_four', d.last_four),
       'destination', jsonb_build_object('type', ${raw(paidThroughInForce)}, 'last_four', ${raw(inForce('last_four'))})) as details
-    from judged t join history g on ${sameLine}
+    from line t join history g on ${sameLine}
     join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
     join payout_lines l on l.account_id = ${account} and l.payout_id = g.last_payout and l.affiliate_id = t.affiliate_id
     join payout_line_totals h on h.account_id = ${account} and h.payout_id = g.last_payout
@@ -82,13 +82,13 @@ const FINDERS: Readonly<Record<SignalRule, (account: AccountId, setting: SignalS
 
   first_payout_above: (_, setting) => sql`
     select t.affiliate_id, t.currency, t.amount, jsonb_build_object('limit', ${limitOf(setting)}) as details
-    from judged t left join history g on ${sameLine}
+    from line t left join history g on ${sameLine}
     where g.affiliate_id is null and t.amount > ${limitOf(setting)}`,
 
   amount_above_history: (_, setting) => sql`
     select t.affiliate_id, t.currency, t.amount, jsonb_build_object(
       'limit', ${setting.times}::int8 * g.largest, 'largest_payment', g.largest) as details
-    from judged t join history g on ${sameLine}
+    from line t join history g on ${sameLine}
     where t.amount > ${setting.times}::int8 * g.largest and t.amount > coalesce(${limitOf(setting)}, 0)`,
 
   imported_together: (account, { affiliates, days }) => sql`
@@ -109,12 +109,8 @@ const FINDERS: Readonly<Record<SignalRule, (account: AccountId, setting: SignalS
     where affiliate_count >= ${affiliates}::int`,
 };
 
-/** CTEs up to `found`: rule, affiliate_id, currency, amount, details, blocks. `lines` and `judged` are queries of lines. */
-export function signalCtes(
-  account: AccountId,
-  rules: readonly ActiveRule[],
-  { lines, judged }: { readonly lines: Sql; readonly judged: Sql },
-): Sql {
+/** CTEs up to `found`: rule, affiliate_id, currency, amount, details, blocks. `lines` is a query of lines. */
+export function signalCtes(account: AccountId, rules: readonly ActiveRule[], lines: Sql): Sql {
   const found = rules.map(
     ({ name, setting }) => sql`
       select ${name}::text as rule, f.*, ${setting.action === 'block'}::boolean as blocks
@@ -124,14 +120,13 @@ export function signalCtes(
     from line where false`;
   return sql`
     line as materialized (${lines}),
-    judged as materialized (${judged}),
     history as materialized (
       select h.affiliate_id, h.currency, max(h.amount - h.carried_amount) as largest,
              (array_agg(h.payout_id order by p.paid_at desc, p.number desc) filter (where p.import_id is null))[1] as last_payout
       from payouts p
       join payout_line_totals h on h.account_id = p.account_id and h.payout_id = p.id and h.is_paid
       where p.account_id = ${account} and p.status = 'paid' and p.paid_at > now() - make_interval(months => ${HISTORY_MONTHS})
-        and (h.affiliate_id, h.currency) in (select affiliate_id, currency from judged)
+        and (h.affiliate_id, h.currency) in (select affiliate_id, currency from line)
       group by 1, 2),
     found as materialized (${join([none, ...found], ' union all ')})`;
 }
@@ -155,7 +150,27 @@ export async function noteSignals(
   { lines, regroups }: Revised,
 ): Promise<void> {
   const rules = await readSignalRules(tx, account);
-  const names = SIGNAL_RULE_NAMES.filter((name) => regroups || isOfLine(name));
+  const names = (isAboutLine: boolean) => SIGNAL_RULE_NAMES.filter((name) => isOfLine(name) === isAboutLine);
+  await note(tx, { account, payout, rules, names: names(true), lines });
+  if (regroups) await note(tx, { account, payout, rules, names: names(false), lines: null });
+}
+
+/** The same for the rules with these names, over lines `l` of the payout; null = all of them. */
+async function note(
+  tx: Tx,
+  {
+    account,
+    payout,
+    rules,
+    names,
+    lines,
+  }: Pick<Revised, 'lines'> & {
+    readonly account: AccountId;
+    readonly payout: PayoutId;
+    readonly rules: readonly ActiveRule[];
+    readonly names: readonly SignalRule[];
+  },
+): Promise<void> {
   const ofPayout = (alias: string) =>
     sql`${raw(alias)}.account_id = ${account} and ${raw(alias)}.payout_id = ${payout}`;
   const changed =
@@ -164,28 +179,23 @@ export async function noteSignals(
       : sql`t.affiliate_id in (select l.affiliate_id from payout_lines l where ${ofPayout('l')} and ${lines})`;
   const isSame = sql`s.rule = f.rule and s.affiliate_id = f.affiliate_id and s.currency = f.currency
     and s.details = f.details and s.blocks = f.blocks and s.amount >= f.amount`;
+  const active = rules.filter(({ name }) => names.includes(name));
   // the planner knows nothing of a payout that was just created
   if (lines === null) await rows(tx, sql`set local enable_nestloop = off`);
   await rows(
     tx,
     sql`with ${signalCtes(
       account,
-      rules.filter(({ name }) => names.includes(name)),
-      {
-        lines: sql`select t.affiliate_id, t.currency, t.amount from payout_line_totals t
-          where ${ofPayout('t')} and ${regroups ? sql`true` : changed}`,
-        judged: sql`select t.* from line t where ${changed}`,
-      },
+      active,
+      sql`select t.affiliate_id, t.currency, t.amount from payout_line_totals t where ${ofPayout('t')} and ${changed}`,
     )},
         present as (select revision from payouts where account_id = ${account} and id = ${payout}),
         ended as (
           update payout_signals s set ended_revision = present.revision from present
-          where ${ofPayout('s')} and s.ended_revision is null
-            and (s.rule = any(${names.filter((name) => !isOfLine(name))})
-              or s.affiliate_id in (select affiliate_id from judged)
-              or ${regroups}::boolean and not exists (
-                select from line t where t.affiliate_id = s.affiliate_id and t.currency = s.currency))
-            and s.rule = any(${names})
+          where ${ofPayout('s')} and s.ended_revision is null and s.rule = any(${names})
+            and (${lines === null}::boolean or s.affiliate_id in (select affiliate_id from line) or not exists (
+              select from payout_line_totals t
+              where ${ofPayout('t')} and t.affiliate_id = s.affiliate_id and t.currency = s.currency))
             and not exists (select from found f where ${isSame}))
         insert into payout_signals (account_id, payout_id, affiliate_id, currency, rule, revision, amount, details, blocks)
         select ${account}::uuid, ${payout}::uuid, f.affiliate_id, f.currency, f.rule, present.revision, f.amount, f.details, f.blocks

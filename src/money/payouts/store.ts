@@ -102,10 +102,7 @@ export function exclusionCounts(
 }
 
 /** The lines of a preview, over `decided`. */
-export const PREVIEWED = {
-  lines: sql`select affiliate_id, currency, amount::int8 as amount from decided where reason is null`,
-  judged: sql`select * from line`,
-};
+export const PREVIEWED = sql`select affiliate_id, currency, amount::int8 as amount from decided where reason is null`;
 
 /** The record that create would make now, read without writing. */
 export async function previewRecord(
