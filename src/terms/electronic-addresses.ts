@@ -30,8 +30,9 @@ const weighted = (digits: string, weights: readonly number[]) =>
 
 /** Reads an electronic address, such as `0208:0123456749`: the code of its scheme (EAS), a colon and the id. */
 export function readElectronicAddress(text: string): Checked<string> {
-  const [, scheme = '', id = ''] = /^\s*([^:\s]*)\s*:\s*(.*?)\s*$/.exec(text) ?? [];
-  if (!/^[A-Za-z0-9._~-]{2,50}$/.test(id))
+  const colon = text.indexOf(':');
+  const [scheme, id] = [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+  if (colon < 0 || !/^[A-Za-z0-9._~-]{2,50}$/.test(id))
     return { rule: 'must be the code of a scheme, a colon and an id, such as 0208:0123456749' };
   if (!SCHEMES.has(scheme))
     return { rule: `has the scheme ${scheme}, which is not in the list EAS of Peppol` };

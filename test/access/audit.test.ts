@@ -316,6 +316,8 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('discardEventsOfWebhookEndpoint', `${endpoints}/${endpoint.id}/discard`, since);
   const link = await act('createPortalLink', `${endpoints}/${endpoint.id}/portal-link`);
   await act('deletePortalLink', `/v2/portal-links/${link?.id}`);
+  await act('putEventType', '/v2/event-types/order.created', { body: { description: 'an order' } });
+  await act('deleteEventType', '/v2/event-types/order.created');
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
   await act('publishEventBatch', '/v2/events/batch', {
     body: { events: [{ type: 'order.created', data: {} }] },

@@ -73,7 +73,7 @@ function bodyFields(schema: Json, body: Json): BodyField[] {
     return [
       { name, schema: property, with: (value: unknown) => ({ ...body, [name]: value }) },
       ...(inner
-        ? bodyFields(property.items, (body[name] ?? sample(property))[0]).map((place) => ({
+        ? bodyFields(property.items, body[name]?.[0] ?? sample(property.items)).map((place) => ({
             name: `${name}[0].${place.name}`,
             schema: place.schema,
             with: (value: unknown) => ({ ...body, [name]: [place.with(value)] }),

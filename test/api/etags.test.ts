@@ -10,10 +10,16 @@ let other: Api;
 let ids: Ids;
 let theirs: Ids;
 beforeAll(async () => {
-  ids = await furnish(world, api, 'ours');
   other = await world.otherAccount();
-  theirs = await furnish(world, other, 'theirs');
+  ids = await everything(api, 'ours');
+  theirs = await everything(other, 'theirs');
 });
+
+/** One record of each kind, and the event type that paths name. */
+async function everything(by: Api, whose: string): Promise<Ids> {
+  expect((await by.put('/v2/event-types/order.created', { description: whose })).status).toBe(200);
+  return furnish(world, by, whose);
+}
 
 type Described = Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
 const isJson = ({ path, method }: Operation) =>

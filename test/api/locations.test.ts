@@ -7,7 +7,7 @@ import { useAccount, useWorld } from '../support/world.ts';
 const api = useAccount(useWorld());
 
 /** Records that cannot be read one by one: a result file, a portal link, an API key. */
-const WITHOUT_A_GET = ['createApiKey', 'createPortalLink', 'takePayoutResult'];
+const WITHOUT_A_GET = ['createApiKey', 'createPortalLink', 'createWebhookEndpointToken', 'takePayoutResult'];
 
 interface Described {
   readonly paths: Readonly<

@@ -105,6 +105,7 @@ describe('a delivery', () => {
       request_headers: { 'content-type': 'application/json' },
       request_body: null,
       batch: null,
+      claim: null,
       response_truncated: false,
     };
     expect(shown).toMatchObject({

@@ -170,8 +170,8 @@ async function change(
   const { terminal } = cli;
   const body = { url, ...(await readEndpointFields(fields)), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
-    // enable and disable are commands
-    const { status: _, ...fields } = ENDPOINT_FIELDS;
+    // enable and disable are commands, and the delivery stays
+    const { status: _, delivery: __, ...fields } = ENDPOINT_FIELDS;
     throw new UsageError(`nothing to change: give ${optionNames(fields)}`);
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

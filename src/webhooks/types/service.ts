@@ -22,7 +22,7 @@ export function typeProblem(type: string, at = ''): Failure | null {
 
 /** An own type. Throws `resource_missing`. */
 export async function ownType(db: Reader, account: AccountId, type: string): Promise<OwnTypeRow> {
-  const [row] = await ownTypes(db, account, [type]);
+  const [row] = isEventType(type) ? await ownTypes(db, account, [type]) : [];
   if (row === undefined) throw fail('resource_missing', 'no such event type');
   return row;
 }
@@ -77,5 +77,6 @@ function checkExample(schema: OwnTypeInput['data_schema'], example: OwnTypeInput
 /** Deletes an own event type: its events are not checked any more. Throws `resource_missing`. */
 export async function deleteOwnType(tx: Tx, account: AccountId, type: string): Promise<void> {
   await changeTypes(tx, account);
-  if (!(await removeType(tx, account, type))) throw fail('resource_missing', 'no such event type');
+  if (!isEventType(type) || !(await removeType(tx, account, type)))
+    throw fail('resource_missing', 'no such event type');
 }
