@@ -12,4 +12,3 @@ export const CHANNELS = {
     source: 'VAT act, article 106ga, in nex.katowice.pl; pit.pl, clearvo.io',
   },
 } as const;
-export type InvoiceChannel = (typeof CHANNELS)[keyof typeof CHANNELS]['channel'];

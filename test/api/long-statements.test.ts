@@ -32,7 +32,7 @@ test('a statement that exceeds its time limit is refused with a reason, and noth
     await untilLockWait(world);
     await world.query(
       `select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active'
-       and query like '%update affiliates%' and pid <> pg_backend_pid()`,
+       and query like '%affiliates%for no key update%' and pid <> pg_backend_pid()`,
     );
     expectRefusal(await (answer as NonNullable<typeof answer>), 500, 'took_too_long');
   });
