@@ -348,7 +348,10 @@ export function sample(schema: Json): Json {
     case 'number':
       return Math.max(schema.minimum ?? 1, 1);
     case 'string':
-      if (schema.pattern) return schema.examples?.[0] ?? 'sample@example.com';
+      if (schema.pattern) {
+        const [example = '@'] = schema.examples ?? [];
+        return String(example).includes('@') ? 'sample@example.com' : example;
+      }
       return schema.examples?.[0] ?? 'usd'.padEnd(schema.minLength ?? 0, 'x');
     default:
       return null;
