@@ -9,7 +9,8 @@ import { created, type Route, writeRoute } from '../src/contract/route.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { readConfig } from '../src/kernel/config.ts';
 import { Failure } from '../src/kernel/errors.ts';
-import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/outbox/queue.ts';
+import { MAX_PAYLOAD_BYTES } from '../src/outbox/event.ts';
+import { publishForeign } from '../src/outbox/queue.ts';
 import { event } from '../src/webhooks/events/record.ts';
 
 (ROUTES as Route[]).push(

@@ -225,3 +225,8 @@ export function readRemote(): { url: string; apiKey: string } | null {
   if (apiKey === undefined) throw new ConfigError('PAYHOOK_API_KEY must be set together with PAYHOOK_URL');
   return { url: origin(url) ?? url, apiKey };
 }
+
+/** Names the server of this command, as PAYHOOK_URL does. */
+export function setRemote(url: string): void {
+  process.env.PAYHOOK_URL = url;
+}

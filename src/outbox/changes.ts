@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { SURELY_FITS_BYTES } from './event.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,15 +16,12 @@ export interface Changes {
   readonly removed: Fields;
 }
 
-/** With the previous values a payload may have this many bytes, next to an envelope; a larger one names the fields only. */
-const MOST_BYTES = 262_144 - 400;
-
 const present = (record: Sql): Sql =>
   sql`(select key, value from jsonb_each(${record}::jsonb) where value <> 'null')`;
 
-/** SQL (jsonb): the changes between two records, which are JSON texts. */
+/** SQL (jsonb): the changes between two records, which are JSON texts. If they do not fit into a payload, they name the fields only. */
 export const changesBetween = (before: Sql, after: Sql): Sql => sql`(
-  select case when octet_length(made::text) + octet_length(${after}) > ${MOST_BYTES}::int then erased_changes(made) else made end
+  select case when octet_length(made::text) + octet_length(${after}) > ${SURELY_FITS_BYTES}::int then erased_changes(made) else made end
   from (
     select jsonb_build_object(
       'added', coalesce(jsonb_object_agg(key, n.value) filter (where o.value is null), '{}'),

@@ -2,6 +2,13 @@ import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
 import type { EventType, UpdateType } from './event-types.ts';
 
+/** The maximum size of a payload in bytes. */
+export const MAX_PAYLOAD_BYTES = 262_144;
+// the maximum size of the envelope: ids, time, and a type of 100 characters
+const ENVELOPE_BYTES = 400;
+/** Data of at most this size never makes a payload too large. */
+export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
+
 /** Restricts who gets an event, in addition to the subscriptions: only one endpoint (UUID), or all except one. */
 type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
 

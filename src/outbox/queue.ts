@@ -10,7 +10,7 @@ import { instrumentsOf } from '../metrics/instruments.ts';
 import { inSpan, tracerOf } from '../metrics/traces.ts';
 import { type Changes, changesBetween, changesMember } from './changes.ts';
 import { noteChanges } from './counts.ts';
-import type { Event, Update } from './event.ts';
+import { type Event, MAX_PAYLOAD_BYTES, type Update } from './event.ts';
 import { type EventType, isUpdate } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
 import { leasing, noLeases } from './lease.ts';
@@ -19,9 +19,6 @@ import { type Addressing, BY_OWNER, NO_OWNER, OUR_OWN } from './owners.ts';
 import { newEventId } from './running.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
-
-/** The maximum size of a payload in bytes. */
-export const MAX_PAYLOAD_BYTES = 262_144;
 
 /**
  * Stores an event with a delivery for each subscribed endpoint, in the transaction of the change it reports. The payload

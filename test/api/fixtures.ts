@@ -349,6 +349,7 @@ export function sample(schema: Json): Json {
       return Math.max(schema.minimum ?? 1, 1);
     case 'string':
       if (schema.pattern) {
+        // an e-mail address that no test gives to an affiliate
         const [example = '@'] = schema.examples ?? [];
         return String(example).includes('@') ? 'sample@example.com' : example;
       }

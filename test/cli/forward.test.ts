@@ -261,6 +261,11 @@ test.each([
   [['--forward-to', 'http://me:x@localhost'], '--forward-to must be an http(s) URL without a user name'],
   [['--forward-to', 'http://localhost', '--port', '1'], '--port has no effect with --forward-to'],
   [['--forward-to', 'http://localhost', '--secret', 'a', '--secret', 'b'], '--secret may be given once'],
+  [
+    ['--forward-to', 'http://localhost', '--server', 'ftp://a'],
+    '--server must be an http(s) URL without a user name',
+  ],
+  [['--server', 'https://payhook.example.com'], '--server needs --forward-to'],
   [['--types', 'order.*'], '--types needs --forward-to'],
   [['--owner', 'shop-7'], '--owner needs --forward-to'],
 ])('listen %j is a usage error', async (args, message) => {
@@ -268,7 +273,19 @@ test.each([
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-test('without PAYHOOK_URL it names the command for the server of this machine', async () => {
+test('--server names the server instead of PAYHOOK_URL', async () => {
+  const receiver = await local();
+  const { PAYHOOK_API_KEY } = environment().env;
+  const forwarding = await forward(receiver.url, ['--server', world.url], { env: { PAYHOOK_API_KEY } });
+  const event = await publish();
+  const [request] = await receiver.until(1);
+  expect(request?.headers['webhook-id']).toBe(event);
+  await forwarding.line(event);
+  expect((await forwarding.stop()).code).toBe(0);
+  expect(await endpoints()).not.toContain(forwarding.id);
+});
+
+test('without a server it names the command for the server of this machine', async () => {
   const ran = await machine.run(['listen', '--forward-to', 'http://localhost:3000']);
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   expect(ran.stderr).toContain('payhook webhooks create http://localhost:3000/');

@@ -6,6 +6,7 @@ import type {
   NewWebhookEndpoint,
   WebhookEndpoint,
 } from '../../client/client.ts';
+import { setRemote } from '../../kernel/config.ts';
 import type { Cli } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { follow } from '../command/follow.ts';
@@ -21,6 +22,7 @@ import { cut } from './view.ts';
 /** The options of `payhook listen --forward-to`, as typed. */
 export interface ForwardOptions {
   readonly forwardTo: string;
+  readonly server?: string;
   readonly types?: string;
   readonly owner?: string;
   readonly secret?: readonly string[];
@@ -43,10 +45,11 @@ const MARK = { temporary: 'payhook listen' };
 
 /** `payhook listen --forward-to`: sends the events of a temporary pull endpoint to an address until it is stopped. */
 export async function forward(cli: Cli, options: ForwardOptions): Promise<undefined> {
-  const to = readAddress(options.forwardTo);
+  const to = readAddress('--forward-to', options.forwardTo);
+  if (options.server !== undefined) setRemote(readAddress('--server', options.server).href);
   if (readRemoteFor(cli.account()) === null) {
     throw new UsageError(
-      `--forward-to needs PAYHOOK_URL and PAYHOOK_API_KEY. The server of this machine sends there itself: payhook webhooks create ${to.href}`,
+      `--forward-to needs --server or PAYHOOK_URL, and PAYHOOK_API_KEY. The server of this machine sends there itself: payhook webhooks create ${to.href}`,
     );
   }
   const { terminal } = cli;
@@ -74,11 +77,11 @@ export async function forward(cli: Cli, options: ForwardOptions): Promise<undefi
   }
 }
 
-function readAddress(text: string): URL {
+function readAddress(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
   throw new UsageError(
-    `--forward-to must be an http(s) URL without a user name, such as http://localhost:3000, not ${text}`,
+    `${option} must be an http(s) URL without a user name, such as http://localhost:3000, not ${text}`,
   );
 }
 

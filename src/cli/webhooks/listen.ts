@@ -17,8 +17,8 @@ before or after the server.
 The server delivers to this machine if the endpoint was created on the server's machine, without PAYHOOK_URL:
 payhook webhooks create http://127.0.0.1:9000
 
-With --forward-to nothing needs to reach this machine: it makes a temporary pull endpoint on the server of PAYHOOK_URL, claims its events,
-sends each to that address with the headers and the signature of the endpoint, and deletes the endpoint when it is stopped. An answer
+With --forward-to nothing needs to reach this machine: it makes a temporary pull endpoint on the server of --server or PAYHOOK_URL, claims
+its events, sends each to that address with the headers and the signature of the endpoint, and deletes the endpoint when it is stopped. An answer
 with 2xx within 30 s is a delivery; otherwise the attempt has failed, and the event comes again by the schedule. Redirects are not
 followed. If it is killed, its endpoint stays; the next start deletes those that nobody has asked for events for five minutes.
 
@@ -28,7 +28,7 @@ Examples:
   $ payhook listen --slow 20                 # longer than the server waits
   $ payhook listen --json | jq 'select(.verified) | .payload.data'
   $ payhook listen --once --secret @secret   # in a script: ends after one webhook, asks nobody
-  $ PAYHOOK_URL=https://payhook.example.com payhook listen --forward-to http://localhost:3000/hook
+  $ payhook listen --forward-to http://localhost:3000 --server https://payhook.example.com
   $ payhook listen --forward-to http://localhost:3000/hook --types 'payout.*,order.created' --secret @secret
 ${SECRET_HELP}
 `;
@@ -48,8 +48,9 @@ export function addListen(program: Command, cli: Cli): void {
     )
     .option(
       '--forward-to <url>',
-      'send the events of the server of PAYHOOK_URL to this address, which only this machine needs to reach',
+      'send the events of a server to this address, which only this machine needs to reach',
     )
+    .option('--server <url>', 'with --forward-to: the server; default PAYHOOK_URL')
     .option(
       '--types <types>',
       'with --forward-to: event types, separated by commas: payout.paid,order.*; default every type',
@@ -78,7 +79,7 @@ async function start(
 ): Promise<undefined> {
   if (forwardTo !== undefined)
     return (await import('./forwarding.ts')).forward(cli, { ...options, forwardTo });
-  for (const option of ['types', 'owner'] as const) {
+  for (const option of ['server', 'types', 'owner'] as const) {
     if (options[option] !== undefined) throw new UsageError(`--${option} needs --forward-to`);
   }
   return (await import('./listening.ts')).listen(cli, options);

@@ -150,12 +150,13 @@ export async function noteSignals(
   { lines, regroups }: Revised,
 ): Promise<void> {
   const rules = await readSignalRules(tx, account);
-  const names = (isAboutLine: boolean) => SIGNAL_RULE_NAMES.filter((name) => isOfLine(name) === isAboutLine);
-  await note(tx, { account, payout, rules, names: names(true), lines });
-  if (regroups) await note(tx, { account, payout, rules, names: names(false), lines: null });
+  const ofLines = SIGNAL_RULE_NAMES.filter(isOfLine);
+  const ofGroups = SIGNAL_RULE_NAMES.filter((name) => !isOfLine(name));
+  await note(tx, { account, payout, rules, names: ofLines, lines });
+  if (regroups) await note(tx, { account, payout, rules, names: ofGroups, lines: null });
 }
 
-/** The same for the rules with these names, over lines `l` of the payout; null = all of them. */
+/** The same for the rules with these names, over lines `l` of the payout; null = all of them. `rules` are those that are not off. */
 async function note(
   tx: Tx,
   {

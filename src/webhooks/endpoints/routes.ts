@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
-import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
+import { MAX_PAYLOAD_BYTES } from '../../outbox/event.ts';
 import { filterTest, filterTestInput } from '../filters/record.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';

@@ -5,7 +5,7 @@ import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
-import { MAX_PAYLOAD_BYTES, publishForeign } from '../../outbox/queue.ts';
+import { publishForeign } from '../../outbox/queue.ts';
 import { typeProblem } from '../types/service.ts';
 import type { Event, NewEvent } from './record.ts';
 import { type Taken, takeExternalIds } from './store.ts';
@@ -27,11 +27,6 @@ export interface Published {
   readonly json: Json<Event>;
   readonly isNew: boolean;
 }
-
-// The maximum size of the data's envelope: ids, time, and a type of 100 characters.
-const ENVELOPE_BYTES = 400;
-/** A body of at most this size never makes a payload too large. */
-export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
 
 /**
  * Publishes events of any platforms' accounts. No two may share both account and `external_id`. Returns, for each, the

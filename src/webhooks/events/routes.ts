@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { batchRoute, created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
+import { MAX_PAYLOAD_BYTES, SURELY_FITS_BYTES } from '../../outbox/event.ts';
 import { publishBatch } from './batch.ts';
 import { getPublished, listPublished, publishedList } from './list.ts';
-import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
+import { publishPlatformEvents } from './publish.ts';
 import {
   event,
   eventBatch,
