@@ -122,7 +122,7 @@ export const ROOMS = [
   [
     'money/invoices',
     'invoices in the name of affiliates, and credit notes',
-    ['money/ledger', 'money/payouts', 'money/tax-profiles'],
+    ['money/ledger', 'money/files', 'money/payouts', 'money/tax-profiles'],
     ['issue'],
   ],
   [

@@ -117,15 +117,36 @@ type Format = (typeof FORMATS)[number];
 
 /** Buttons that save the files of an invoice. */
 function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error | null) => void }) {
-  const [busy, setBusy] = useState<Format | null>(null);
   const may = useMay();
   if (!may.files) return <span className="soft">{texts.viewer}</span>;
   if (invoice.seller.tax_id?.is_lost) return <Status tone="warn" label={texts.lost} />;
+  return (
+    <InvoiceFiles
+      titleOf={(format) => texts[`${format}Of`](invoice.number)}
+      take={(format) => download('downloadInvoice', { path: [invoice.id], query: { format } })}
+      onError={onError}
+    />
+  );
+}
+
+/** A button for each format, which saves the file that `take` returns. */
+export function InvoiceFiles({
+  labels = texts,
+  titleOf,
+  take,
+  onError,
+}: {
+  labels?: Readonly<Record<Format, string>>;
+  titleOf?: (format: Format) => string;
+  take: (format: Format) => ReturnType<typeof download>;
+  onError: (error: Error | null) => void;
+}) {
+  const [busy, setBusy] = useState<Format | null>(null);
   const save = async (format: Format) => {
     setBusy(format);
     onError(null);
     try {
-      saveFile(await download('downloadInvoice', { path: [invoice.id], query: { format } }));
+      saveFile(await take(format));
     } catch (refused) {
       onError(refused as Error);
     } finally {
@@ -138,10 +159,10 @@ function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error 
         <Button
           key={format}
           isBusy={busy === format}
-          title={texts[`${format}Of`](invoice.number)}
+          title={titleOf?.(format)}
           onPress={() => void save(format)}
         >
-          {texts[format]}
+          {labels[format]}
         </Button>
       ))}
     </div>

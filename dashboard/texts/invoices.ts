@@ -22,6 +22,8 @@ export const invoices = {
   xmlOf: (number: string) => `XML of ${number}`,
   ubl: 'Peppol',
   ublOf: (number: string) => `Peppol file of ${number}`,
+  allHint: 'A zip archive of all invoices and credit notes of this payout.',
+  all: { pdf: 'All as PDF', xml: 'All as XML', ubl: 'All as Peppol files' },
   channels: {
     peppol:
       'In Belgium a PDF is not an invoice between businesses. Hand the Peppol files to your access point.',

@@ -537,6 +537,20 @@ func (query *DownloadInvoiceQuery) values() url.Values {
 	return values
 }
 
+// DownloadInvoicesOfPayoutQuery is the query of Invoices.Archive. A field without a value is not sent.
+type DownloadInvoicesOfPayoutQuery struct {
+	// Pdf (default), xml or ubl; one of pdf, xml, ubl.
+	Format string
+}
+
+func (query *DownloadInvoicesOfPayoutQuery) values() url.Values {
+	values := url.Values{}
+	if query != nil {
+		addString(values, "format", query.Format)
+	}
+	return values
+}
+
 // DownloadPaymentFileQuery is the query of Payouts.PaymentFile. A field without a value is not sent.
 type DownloadPaymentFileQuery struct {
 	// The currency of the amounts.
@@ -2715,6 +2729,14 @@ func (resource *InvoicesResource) Get(ctx context.Context, invoiceID string, opt
 // of today.
 func (resource *InvoicesResource) File(ctx context.Context, invoiceID string, query *DownloadInvoiceQuery, options ...CallOption) (*Download, error) {
 	return resource.calls.download(ctx, request{method: "GET", path: "/v2/affiliates/invoices/{invoice_id}/download", parts: []any{invoiceID}, query: query.values()}, options)
+}
+
+// Archive: Download the invoices of a payout. A zip archive of its invoices and credit notes, each as
+// `downloadInvoice` writes it. If some cannot be written, `skipped.csv` in it has their numbers, affiliates and
+// the reasons (`invoice`, `affiliate_id`, `reason`, `message`); if none can, the request is refused for the
+// reason of the first. The audit log records the download. Not for viewers.
+func (resource *InvoicesResource) Archive(ctx context.Context, payoutID string, query *DownloadInvoicesOfPayoutQuery, options ...CallOption) (*Download, error) {
+	return resource.calls.download(ctx, request{method: "GET", path: "/v2/affiliates/payouts/{payout_id}/invoices/download", parts: []any{payoutID}, query: query.values()}, options)
 }
 
 // ReportsResource has the operations of Reports.

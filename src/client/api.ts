@@ -6564,6 +6564,10 @@ export interface DownloadInvoiceQuery {
   readonly format?: 'pdf' | 'html' | 'xml' | 'ubl' | undefined;
 }
 
+export interface DownloadInvoicesOfPayoutQuery {
+  readonly format?: 'pdf' | 'xml' | 'ubl' | undefined;
+}
+
 export interface DownloadPaymentFileQuery {
   /** the currency of the amounts */
   readonly currency?: Currency | undefined;
@@ -7647,6 +7651,17 @@ export interface Operations {
   readonly downloadInvoice: {
     readonly path: [invoice_id: string];
     readonly query?: DownloadInvoiceQuery;
+    readonly result: Download;
+  };
+  /**
+   * Download the invoices of a payout. A zip archive of its invoices and credit notes, each as `downloadInvoice`
+   * writes it. If some cannot be written, `skipped.csv` in it has their numbers, affiliates and the reasons
+   * (`invoice`, `affiliate_id`, `reason`, `message`); if none can, the request is refused for the reason of the
+   * first. The audit log records the download. Not for viewers.
+   */
+  readonly downloadInvoicesOfPayout: {
+    readonly path: [payout_id: string];
+    readonly query?: DownloadInvoicesOfPayoutQuery;
     readonly result: Download;
   };
   /**
@@ -8991,6 +9006,12 @@ export const OPERATIONS = {
   downloadInvoice: {
     method: 'GET',
     path: '/v2/affiliates/invoices/{invoice_id}/download',
+    takes: ['query'],
+    gives: 'file',
+  },
+  downloadInvoicesOfPayout: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/invoices/download',
     takes: ['query'],
     gives: 'file',
   },

@@ -236,14 +236,14 @@ export function resourcesOf({ method, send }: Calls) {
       /** The same with every entry, as CSV, PDF or a page to print. */
       statementFile: method('downloadAffiliateStatement'),
     },
-    /** Self-billed invoices and credit notes. */
+    /** Self-billed invoices and credit notes; the archive is a zip of those of a payout. */
     invoices: {
       /** Issues missing invoices for the paid lines of a payout; repeating it issues nothing twice. */
       issue: method('issueInvoices'),
       list: method('listInvoices'),
       get: method('getInvoice'),
-      /** PDF/A-3 with embedded XML (Factur-X), the XML alone, or a page to print. */
       file: method('downloadInvoice'),
+      archive: method('downloadInvoicesOfPayout'),
     },
     /** Where events are sent, and the log of deliveries. */
     webhookEndpoints: {

@@ -107,7 +107,7 @@ export type Reply =
   | EmptyReply<number>
   | FileReply;
 
-export type FileType = 'text/csv' | 'application/pdf';
+export type FileType = 'text/csv' | 'application/pdf' | 'application/zip';
 /** Status -> schema of the JSON body; null = no body; a type = a file. */
 type Returns = Readonly<Record<number, TSchema | FileType | null>>;
 

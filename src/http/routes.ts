@@ -73,6 +73,7 @@ export const ROUTES: readonly Route[] = [
   invoices.list,
   invoices.get,
   invoices.download,
+  invoices.archive,
   paymentFiles.overview,
   paymentFiles.download,
   results.take,

@@ -203,6 +203,7 @@ export const REASONS = {
   },
   tax_id_lost: { status: 409, meaning: 'The tax id on the invoice was lost with the secret key.' },
   no_xml_invoice: { status: 409, meaning: 'EN 16931 cannot express the currency of the invoice.' },
+  no_invoices: { status: 409, meaning: 'The payout has no invoices.' },
   no_electronic_address: { status: 409, meaning: 'Peppol needs an electronic address of both sides.' },
   payout_not_paid: { status: 409, meaning: 'The payout is not completed yet.' },
   amount_too_large: {

@@ -458,7 +458,7 @@ const EXPECTED: readonly (readonly [pattern: RegExp, roles: readonly string[]])[
   [/^POST \/v2\/affiliates\/\{affiliate_id\}\/erase$/, ['owner']],
   [/ \/v2\/affiliates\/reports\/us-tax\/export$/, ['owner', 'finance']],
   [
-    /^GET .*\/(payment-files\/\{format\}|invoices\/\{invoice_id\}\/download)$/,
+    /^GET .*\/(payment-files\/\{format\}|invoices\/(\{invoice_id\}\/)?download)$/,
     ['owner', 'member', 'finance', 'approver'],
   ],
   [/^POST .*\/(approve|reject|signals\/review)$/, ['owner', 'member', 'finance', 'approver']],

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { completePayout, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { filesIn } from '../support/archives.ts';
 import { someOf } from '../support/depth.ts';
 import { agree } from '../support/invoicing.ts';
 import { useWorld } from '../support/world.ts';
@@ -54,6 +56,16 @@ inChromium('invoices in the dashboard', (chromium) => {
       table.getByRole('button', { name: 'PDF' }).click(),
     ]);
     expect(file.suggestedFilename()).toMatch(/^invoice-SB-\d{4}-00000\d\.pdf$/);
+    const [archive] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'All as PDF' }).click(),
+    ]);
+    expect(archive.suggestedFilename()).toMatch(/^payout-\d+-.*-invoices-pdf\.zip$/);
+    expect(Object.keys(await filesIn(readFileSync(await archive.path())))).toEqual([
+      file.suggestedFilename(),
+    ]);
+    await page.getByRole('button', { name: 'All as Peppol files' }).click();
+    await page.getByText('no invoice of the payout can be written').waitFor();
 
     await makeCommission(api, id, { amount: 11_900, currency: 'usd' });
     const foreign = await completePayout(api, await makePayout(api));

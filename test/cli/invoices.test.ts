@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { completePayout, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { filesIn } from '../support/archives.ts';
 import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
@@ -48,6 +49,18 @@ test('commands set up, issue, list and show invoices and write them to files', a
     1,
     expect.stringContaining('electronic_address of the tax profile'),
   ]);
+  const refused = await run('invoices', 'export', '--format', 'ubl', '--payout', String(payout.number));
+  expect([refused.code, refused.error?.message]).toEqual([
+    1,
+    expect.stringContaining('no invoice of the payout can be written'),
+  ]);
+  const all = ['invoices', 'export', '--format', 'xml', '--payout', String(payout.number)] as const;
+  const archive = (await runText(...all)).trim();
+  expect(archive).toMatch(/^exports.payout-\d+-.*-invoices-xml\.zip$/);
+  expect(await filesIn(readFileSync(join(machine.folder, archive)))).toEqual({
+    [`invoice-${number}.xml`]: readFileSync(join(machine.folder, xml)),
+  });
+  expect(await runJson(...all, '--output', 'own.zip')).toMatchObject({ file: 'own.zip' });
   const pdf = (await runText('invoices', 'pdf', number)).trim();
   expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
 });

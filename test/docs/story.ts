@@ -454,6 +454,7 @@ async function invoicing(
   const { data } = await show('listInvoices', { query: { payout_id: id } });
   await show('getInvoice', { path: { invoice_id: data[0].id } });
   await show('downloadInvoice', { path: { invoice_id: data[0].id }, query: { format: 'xml' } });
+  await show('downloadInvoicesOfPayout', { path: { payout_id: id }, query: { format: 'xml' } });
 }
 
 /** Later: a payment is returned, an order is refunded, a payout is created too early. */

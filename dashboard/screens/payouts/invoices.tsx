@@ -1,11 +1,12 @@
 import { useState } from 'react';
 import type { IssuedInvoices, IssueInvoicesBody, Payout } from '../../../src/client/api.ts';
+import { download } from '../../data/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { InvoiceTable, useInvoices } from '../../parts/invoices.tsx';
+import { InvoiceFiles, InvoiceTable, useInvoices } from '../../parts/invoices.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { invoices } from '../../texts/invoices.ts';
 
@@ -36,6 +37,7 @@ export function PayoutInvoices({ payout }: { payout: Payout }) {
           </div>
         </>
       )}
+      {may.files && list.total > 0 && <AllFiles payout={payout} />}
       {issuing.error && <Problem error={issuing.error} />}
       {issuing.data?.has_more && <Notice tone="warn">{texts.more}</Notice>}
       {issuing.data && <Skipped issued={issuing.data} />}
@@ -44,6 +46,22 @@ export function PayoutInvoices({ payout }: { payout: Payout }) {
       )}
       <InvoiceTable list={list} showsAffiliate />
     </section>
+  );
+}
+
+/** Buttons that save all invoices of a payout as an archive. */
+function AllFiles({ payout }: { payout: Payout }) {
+  const [error, setError] = useState<Error | null>(null);
+  return (
+    <>
+      {error && <Problem error={error} />}
+      <InvoiceFiles
+        labels={invoices.all}
+        take={(format) => download('downloadInvoicesOfPayout', { path: [payout.id], query: { format } })}
+        onError={setError}
+      />
+      <p className="hint">{invoices.allHint}</p>
+    </>
   );
 }
 

@@ -26,6 +26,11 @@ interface RateOptions {
   readonly rateSource?: string;
 }
 
+interface ExportOptions extends OutputOptions {
+  readonly payout: string;
+  readonly format: keyof typeof WRITTEN_AS;
+}
+
 const ISSUE_HELP = `
 Issues an invoice for each paid line whose affiliate agreed to self-billing by the day of the payment. The amount paid includes the
 tax by the rules of the account (payhook account change --invoicing). Lists affiliates without an invoice and the reasons. Run it as
@@ -45,7 +50,7 @@ const WRITTEN_AS = {
   ubl: 'as UBL of Peppol BIS Self-Billing 3, for your access point',
 } as const;
 
-/** `payhook invoices list|show|issue|pdf|xml|ubl`. */
+/** `payhook invoices list|show|issue|pdf|xml|ubl|export`. */
 export function addInvoices(invoices: Command, cli: Cli): void {
   withPages(invoices.command('list').description('list invoices and credit notes, newest first'), {
     nouns: 'invoices',
@@ -90,6 +95,32 @@ export function addInvoices(invoices: Command, cli: Cli): void {
         cli.run(() => save(cli, { reference, format }, options)),
       );
   }
+  addExport(invoices, cli);
+}
+
+const EXPORT_HELP = `
+Invoices that cannot be written are in skipped.csv in the archive, with the reasons.
+
+Example:
+  $ payhook invoices export --format ubl --payout 12
+`;
+
+function addExport(invoices: Command, cli: Cli): void {
+  withOutput(
+    invoices
+      .command('export')
+      .description('write the invoices and credit notes of a payout to a zip archive, a file for each')
+      .requiredOption('--payout <payout>', REFERENCE_HELP)
+      .addOption(
+        new Option('--format <format>', 'pdf, xml or ubl, as the commands of these names write it')
+          .choices(['pdf', 'xml', 'ubl'])
+          .default('pdf'),
+      ),
+    'payout-…-invoices-….zip',
+  )
+    .option('--json', 'print {file, bytes}')
+    .addHelpText('after', EXPORT_HELP)
+    .action((options: ExportOptions) => cli.run(() => exportAll(cli, options)));
 }
 
 /** Throws a UsageError if an option is missing or malformed. */
@@ -145,6 +176,16 @@ async function save(
   await withClient({ terminal, account }, async (client) => {
     const { id } = await findInvoice(client, reference);
     const written = await saveReceived(terminal, options, () => client.invoices.file(id, { format }));
+    if (written !== null) terminal.result(written, () => `${written.file}\n`);
+  });
+}
+
+async function exportAll({ terminal, account }: Cli, options: ExportOptions): Promise<undefined> {
+  const { payout, format } = options;
+  checkOutput(options, terminal);
+  await withClient({ terminal, account }, async (client) => {
+    const { id } = await findPayout(client, payout);
+    const written = await saveReceived(terminal, options, () => client.invoices.archive(id, { format }));
     if (written !== null) terminal.result(written, () => `${written.file}\n`);
   });
 }

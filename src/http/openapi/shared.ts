@@ -186,6 +186,7 @@ function withEqualExamples(operation: Operation): Operation {
 /** The beginnings of files that are not recorded as examples, because they have several types. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   'application/pdf': '%PDF-1.7',
+  'application/zip': 'PK',
   'application/xml': '<?xml version="1.0" encoding="UTF-8"?>',
   'text/html': '<!doctype html>',
 };

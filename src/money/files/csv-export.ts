@@ -40,14 +40,20 @@ export function csvOut(db: Snapshot, copy: string): Readable {
 export const joinByHash = (db: Reader): Promise<unknown> => rows(db, sql`set local enable_nestloop = off`);
 
 /** 200 with the CSV file that `make` starts, on one snapshot, whose statements use hash joins. */
-export async function csvReply(
+export const csvReply = (
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
-): Promise<FileReply> {
-  const { stream, name, contentType, headers, noteDigest } = await snapshot(async (db) => {
-    await joinByHash(db);
-    return make(db);
-  });
+): Promise<FileReply> =>
+  fileReply(
+    snapshot(async (db) => {
+      await joinByHash(db);
+      return make(db);
+    }),
+  );
+
+/** 200 with a file. */
+export async function fileReply(made: Promise<CsvFile>): Promise<FileReply> {
+  const { stream, name, contentType, headers, noteDigest } = await made;
   const described = {
     'content-type': contentType ?? 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${name}"`,

@@ -2,10 +2,8 @@ import sql from 'sql-template-tag';
 import { type Database, rows } from '../../db/database.ts';
 import { type AccountId, type InvoiceId, idOf, type PayoutId } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { MAKE_PAPER } from '../../papers/tasks.ts';
 import type { Threads } from '../../threads/pool.ts';
-import { attachmentOf } from './factur-x.ts';
-import { invoicePaper } from './paper.ts';
+import { invoiceFile } from './files.ts';
 import { getDocument } from './service.ts';
 
 /** The line of a payment, and what makes documents. */
@@ -30,14 +28,8 @@ export async function invoicesOf(
   );
   const files: { name: string; content: Buffer }[] = [];
   for (const { id } of found) {
-    const { invoice, at } = await getDocument(db.reader, { account, vault }, idOf('inv', id));
-    const order = {
-      paper: invoicePaper(invoice, at),
-      format: 'pdf',
-      attachment: attachmentOf(invoice),
-    } as const;
-    const made = await threads.run(MAKE_PAPER, order, { account, inTurn: true });
-    files.push({ name: `invoice-${invoice.number}.pdf`, content: Buffer.from(made) });
+    const opened = await getDocument(db.reader, { account, vault }, idOf('inv', id));
+    files.push(await invoiceFile({ threads, account }, 'pdf', opened));
   }
   return files;
 }

@@ -2,18 +2,19 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { file, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
-import { fail } from '../../kernel/errors.ts';
+import type { Tx } from '../../db/database.ts';
 import { toJson } from '../../kernel/json.ts';
 import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
-import { MAKE_PAPER, PAPER_FORMATS } from '../../papers/tasks.ts';
-import { attachmentOf, facturX, isExpressible } from './factur-x.ts';
+import { MAKE_PAPER } from '../../papers/tasks.ts';
+import { note } from '../../people/audit/service.ts';
+import { fileReply } from '../files/csv-export.ts';
+import { archiveInvoices } from './archive.ts';
+import { INVOICE_FORMATS, invoiceFile, paperOrder } from './files.ts';
 import { issueInvoices } from './issue.ts';
-import { invoicePaper } from './paper.ts';
 import { issueInput } from './rates.ts';
 import { invoice, issued } from './record.ts';
-import { checkDelivery, getDocument, getInvoice } from './service.ts';
+import { getDocument, getInvoice } from './service.ts';
 import { invoiceList, listInvoices } from './store.ts';
-import { ubl } from './ubl.ts';
 
 export const issue = writeRoute({
   operation: 'issueInvoices',
@@ -73,7 +74,7 @@ export const download = readRoute({
     '`ubl` an invoice of Peppol BIS Self-Billing 3, which an access point sends to the electronic addresses of today.',
   query: strict({
     format: Type.Optional(
-      Type.Enum([...PAPER_FORMATS, 'xml', 'ubl'], {
+      Type.Enum(['pdf', 'html', 'xml', 'ubl'], {
         description: 'pdf (default), html, xml or ubl',
         examples: ['xml'],
       }),
@@ -84,23 +85,57 @@ export const download = readRoute({
   sends: ['Content-Security-Policy'],
   errors: ['resource_missing', 'no_xml_invoice', 'no_electronic_address', 'tax_id_lost', 'too_much_work'],
   handle: async ({ db, account, env: { vault, threads }, params, query: { format = 'pdf' } }) => {
-    const { invoice, at, delivery } = await getDocument(db, { account, vault }, params.invoice_id);
-    const name = `invoice-${invoice.number}`;
-    if (format !== 'xml' && format !== 'ubl') {
-      const order = { paper: invoicePaper(invoice, at), format, attachment: attachmentOf(invoice) };
-      return paperReply({ threads, account }, MAKE_PAPER, order, name);
+    const opened = await getDocument(db, { account, vault }, params.invoice_id);
+    if (format === 'html') {
+      const name = `invoice-${opened.invoice.number}`;
+      return paperReply({ threads, account }, MAKE_PAPER, paperOrder(opened, format), name);
     }
-    if (!isExpressible(invoice)) {
-      throw fail(
-        'no_xml_invoice',
-        `EN 16931 has no amounts with three digits, as ${invoice.currency.toUpperCase()} has them: take the PDF`,
-      );
-    }
-    if (format === 'ubl') checkDelivery(delivery);
-    const content = format === 'ubl' ? ubl(invoice, delivery) : facturX(invoice);
-    return file(Readable.from([Buffer.from(content)]), {
-      'content-type': 'application/xml; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}${format === 'ubl' ? '-ubl' : ''}.xml"`,
+    const { name, type, content } = await invoiceFile({ threads, account }, format, opened);
+    return file(Readable.from(content), {
+      'content-type': type,
+      'content-disposition': `attachment; filename="${name}"`,
     });
+  },
+});
+
+const downloadArchive = 'downloadInvoicesOfPayout';
+export const archive = readRoute({
+  operation: downloadArchive,
+  path: '/v2/affiliates/payouts/{payout_id}/invoices/download',
+  scope: 'affiliates',
+  needs: 'files',
+  secret: true,
+  records: true,
+  summary: 'Download the invoices of a payout',
+  description:
+    'A zip archive of its invoices and credit notes, each as `downloadInvoice` writes it. If some cannot be written, `skipped.csv` in it has ' +
+    'their numbers, affiliates and the reasons (`invoice`, `affiliate_id`, `reason`, `message`); if none can, the request is refused for the reason of the first. ' +
+    'The audit log records the download. Not for viewers.',
+  query: strict({
+    format: Type.Optional(
+      Type.Enum(INVOICE_FORMATS, { description: 'pdf (default), xml or ubl', examples: ['ubl'] }),
+    ),
+  }),
+  returns: { 200: 'application/zip' },
+  errors: [
+    'resource_missing',
+    'no_current_payout',
+    'no_invoices',
+    'no_xml_invoice',
+    'no_electronic_address',
+    'tax_id_lost',
+    'too_much_work',
+  ],
+  handle: ({ db, account, env, principal, record, requestId, params, query: { format = 'pdf' } }) => {
+    const { vault, threads } = env;
+    const noteDownload = (tx: Tx, target: string) =>
+      note(tx, principal, { action: downloadArchive, target, requestId });
+    return fileReply(
+      archiveInvoices(
+        { db, threads, holder: { account, vault }, record, note: noteDownload },
+        params.payout_id,
+        format,
+      ),
+    );
   },
 });

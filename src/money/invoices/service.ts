@@ -3,9 +3,10 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type InvoiceId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
-import type { Delivery, InvoiceDocument, StoredDocument } from './document.ts';
+import type { StoredDocument } from './document.ts';
+import type { OpenedDocument } from './files.ts';
 import type { Invoice } from './record.ts';
-import { readDocument, readInvoice } from './store.ts';
+import { type DocumentRow, readDocument, readInvoice } from './store.ts';
 import { openKept } from './tax-ids.ts';
 
 const missing = () => fail('resource_missing', 'no such invoice');
@@ -23,17 +24,15 @@ export async function getInvoice(db: Reader, account: AccountId, id: string): Pr
   return json;
 }
 
-/**
- * The content, with the affiliate's tax id in clear, the time of issue in milliseconds since 1970, and the electronic addresses
- * as they are now. Throws `resource_missing`, `tax_id_lost`.
- */
-export async function getDocument(
-  db: Reader,
-  holder: AccountVault,
-  id: string,
-): Promise<{ invoice: InvoiceDocument; at: number; delivery: Delivery }> {
+/** The content, and the electronic addresses as they are now. Throws `resource_missing`, `tax_id_lost`. */
+export async function getDocument(db: Reader, holder: AccountVault, id: string): Promise<OpenedDocument> {
   const found = await readDocument(db, holder.account, idFrom(id));
   if (found === null) throw missing();
+  return openDocument(holder, found);
+}
+
+/** A stored document with the tax id. Throws `tax_id_lost`. */
+export function openDocument(holder: AccountVault, found: DocumentRow): OpenedDocument {
   const { seller, ...rest } = JSON.parse(found.document) as StoredDocument;
   const { tax_id: place, tax_id_type: type, number } = found;
   const taxId = place === null || type === null ? null : openKept(holder, { id: place, type, number });
@@ -53,12 +52,4 @@ export async function getDocument(
       reference: `Payout ${found.payout}`,
     },
   };
-}
-
-/** Throws `no_electronic_address`, naming the field to set. */
-export function checkDelivery({ seller, buyer }: Delivery): void {
-  if (seller === null)
-    throw fail('no_electronic_address', 'set electronic_address of the tax profile of the affiliate first');
-  if (buyer === null)
-    throw fail('no_electronic_address', 'set electronic_address of tax_profile of the account first');
 }

@@ -198,7 +198,12 @@ export function readInvoice(db: Reader, account: AccountId, id: InvoiceId): Prom
 }
 
 /** A stored document. */
-interface DocumentRow {
+export interface DocumentRow {
+  readonly id: InvoiceId;
+  /** The number of the document. */
+  readonly invoice: string;
+  readonly affiliate_id: number;
+  readonly currency: string;
   /** A `StoredDocument` as JSON. */
   readonly document: string;
   /** The time of issue, in milliseconds since 1970. */
@@ -213,18 +218,36 @@ interface DocumentRow {
   readonly buyer_address: string | null;
 }
 
+/** Columns of `DocumentRow`, over `invoices i`. */
+const documents = sql`select i.id, i.document ->> 'number' as invoice, i.affiliate_id::float8 as affiliate_id, i.currency,
+    i.document::text as document, (extract(epoch from i.created_at) * 1000)::int8 as at,
+    k.id as tax_id, k.tax_id_type, k.number, p.number as payout, x.electronic_address as seller_address,
+    a.tax_profile ->> 'electronic_address' as buyer_address
+  from invoices i join accounts a on a.id = i.account_id
+  join payouts p on p.account_id = i.account_id and p.id = i.payout_id
+  left join affiliate_tax_profiles x on x.account_id = i.account_id and x.affiliate_id = i.affiliate_id
+  left join invoice_tax_ids k on k.account_id = i.account_id and k.id = i.tax_id`;
+
 /** The stored document, or null. */
-export function readDocument(db: Reader, account: AccountId, id: InvoiceId): Promise<DocumentRow | null> {
-  return maybeRow(
+export const readDocument = (db: Reader, account: AccountId, id: InvoiceId): Promise<DocumentRow | null> =>
+  maybeRow(db, sql`${documents} where i.account_id = ${account} and i.id = ${id}`);
+
+/** Documents of a payout by affiliate, currency and time of issue, after a given one (null = from the first), up to a limit. */
+export function readDocuments(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  after: DocumentRow | null,
+  most: number,
+): Promise<DocumentRow[]> {
+  const rest =
+    after === null
+      ? sql`true`
+      : sql`(i.affiliate_id, i.currency, i.id) > (${after.affiliate_id}::int8, ${after.currency}, ${after.id}::uuid)`;
+  return rows(
     db,
-    sql`select i.document::text as document, (extract(epoch from i.created_at) * 1000)::int8 as at,
-               k.id as tax_id, k.tax_id_type, k.number, p.number as payout, x.electronic_address as seller_address,
-               a.tax_profile ->> 'electronic_address' as buyer_address
-        from invoices i join accounts a on a.id = i.account_id
-        join payouts p on p.account_id = i.account_id and p.id = i.payout_id
-        left join affiliate_tax_profiles x on x.account_id = i.account_id and x.affiliate_id = i.affiliate_id
-        left join invoice_tax_ids k on k.account_id = i.account_id and k.id = i.tax_id
-        where i.account_id = ${account} and i.id = ${id}`,
+    sql`${documents} where i.account_id = ${account} and i.payout_id = ${payout} and ${rest}
+        order by i.affiliate_id, i.currency, i.id limit ${most}`,
   );
 }
 

@@ -685,6 +685,26 @@ class Invoices:
             **options,
         )
 
+    def archive(
+        self,
+        payout_id: str,
+        *,
+        format: Literal["pdf", "xml", "ubl"] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Download:
+        """Download the invoices of a payout. A zip archive of its invoices and credit notes, each as
+        `downloadInvoice` writes it. If some cannot be written, `skipped.csv` in it has their numbers,
+        affiliates and the reasons (`invoice`, `affiliate_id`, `reason`, `message`); if none can, the
+        request is refused for the reason of the first. The audit log records the download. Not for
+        viewers.
+        """
+        return self._calls.download(
+            "GET",
+            ("/v2/affiliates/payouts/{payout_id}/invoices/download", payout_id),
+            query={"format": format},
+            **options,
+        )
+
 
 class Reports:
     def __init__(self, calls: Calls) -> None:
