@@ -62,10 +62,13 @@ export function worldIn(world: World, cell: number): World {
 
 export const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
 
-/** Runs a command on a data folder, which must succeed; returns its output. */
-export async function command(folder: { readonly path: string }, ...args: string[]): Promise<string> {
+/** Runs a command on a data folder, and on a shared database with `settings`; it must succeed. Returns its output. */
+export async function command(
+  folder: { readonly path: string; readonly settings?: Readonly<Record<string, string>> },
+  ...args: string[]
+): Promise<string> {
   const ran = spawn(process.execPath, [PROGRAM, ...args, '--data-dir', `${folder.path}/data`], {
-    env: plainEnvironment(),
+    env: { ...plainEnvironment(), ...folder.settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
