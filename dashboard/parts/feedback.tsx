@@ -35,17 +35,18 @@ export function NoMatch({ title, onClear }: { title: string; onClear: () => void
   );
 }
 
-/** An error: what happened, what it means, and the request id in the server's log. */
+/** An error: what happened, what it means, and the request id in the server's log. `onRetry` reads again. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { reason, requestId } = error instanceof ApiError ? error : { reason: null, requestId: null };
   const isGone = reason === 'resource_missing';
-  const meaning = common.errors.meaning[reason ?? ''];
+  const isFailure = reason === 'internal_error';
+  const meaning = isFailure && onRetry ? common.errors.unread : common.errors.meaning[reason ?? ''];
   return (
     <div className="notice bad" role="alert">
       <Icon name="alert" />
       <div>
         <p>
-          <b>{reason === 'internal_error' ? common.errors.failed : sentence(error.message)}</b>
+          <b>{isFailure ? common.errors.failed : sentence(error.message)}</b>
         </p>
         {meaning && <p>{meaning}</p>}
         {requestId && (

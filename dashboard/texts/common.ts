@@ -70,6 +70,8 @@ export const common = {
     title: 'That did not work',
     retry: 'Try again',
     failed: 'The server failed.',
+    unread:
+      'This could not be loaded, and nothing was changed. If trying again does not help, give the request id below to the operator of the server, who finds the cause in the log.',
     request: 'Request',
     meaning: {
       insufficient_scope: 'This sign-in is not allowed to do this.',
