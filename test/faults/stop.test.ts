@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { longRun } from '../support/depth.ts';
 import { waitingForLocks } from '../support/held.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
-import { isRunning } from '../support/processes.ts';
+import { countOfProcesses, isRunning } from '../support/processes.ts';
 import { makeAffiliates, type Sale, salesFile, salesFor } from '../support/seed.ts';
 import { openWire, until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, listens, type ServerProcess } from './support-server.ts';
@@ -13,7 +13,8 @@ const LINES = 20_000;
 
 describe.concurrent('SIGTERM', () => {
   async function withServer(work: (folder: DataFolder, server: ServerProcess) => Promise<void>) {
-    const folder = dataFolder();
+    // each process has a part of the connections: enough for all requests that wait for a lock
+    const folder = dataFolder({ settings: { DATABASE_POOL_SIZE: String(10 * countOfProcesses()) } });
     try {
       await work(folder, await folder.start());
     } finally {
