@@ -262,8 +262,6 @@ export function siblings(): Siblings | null {
   const place = takeChildPlace();
   const { worker } = cluster;
   if (place === null || worker === undefined) return null;
-  // otherwise Node would end this process at once when the parent is gone
-  worker.exitedAfterDisconnect = true;
   let print: (() => Promise<Printed>) | undefined;
   let calls: Calls | undefined;
   const end = new Promise<'replaced' | 'the parent process is gone'>((resolve) => {
@@ -288,7 +286,12 @@ export function siblings(): Siblings | null {
         return { address: '', close: async () => undefined };
       },
     },
-    ready: (address) => call('ready', address),
+    async ready(address) {
+      const announces = await call<Announcement>('ready', address);
+      // until now Node ends this process at once when the parent is gone: without it, listening never ends
+      worker.exitedAfterDisconnect = true;
+      return announces;
+    },
     end,
   };
 }

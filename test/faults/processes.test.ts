@@ -110,6 +110,25 @@ describe('a server of three processes, more than this machine has cores', () => 
     await untilGone(server.postmaster);
   });
 
+  test('ends with its parent also while it starts', async () => {
+    folder = dataFolder({ settings: { PROCESSES: '3' } });
+    const server = await folder.start();
+    const { query } = folder;
+    // a parent that does not answer keeps the second and the third from listening
+    process.kill(server.pid, 'SIGSTOP');
+    await until('all of them to be connected', async () => {
+      const [found] = await query<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity where application_name = 'payhook listener'`,
+      );
+      return found?.n === 3;
+    });
+    const children = childrenOf(server);
+    expect(children).toHaveLength(3);
+    process.kill(server.pid, 'SIGKILL');
+    for (const child of children) await untilGone(child);
+    await untilGone(server.postmaster);
+  });
+
   longRun.test('keeps serving while one dies in a loop, and refuses to be reloaded meanwhile', async () => {
     folder = dataFolder();
     const setting = join(folder.path, 'timeout');
