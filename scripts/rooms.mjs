@@ -190,7 +190,7 @@ export const ROOMS = [
       'webhooks/signing',
       'webhooks/types',
     ],
-    ['portal'],
+    ['portal', 'public-keys'],
   ],
   [
     'webhooks/claims',

@@ -17,6 +17,7 @@ export const signing = {
     ...(Object.fromEntries(
       known.map(([name, { header, content }]) => [name, `${header}, over ${content}.`]),
     ) as Record<KnownScheme, string>),
+    ed25519: 'The receiver verifies with a public key, so it holds nothing secret.',
     custom: 'An HMAC in a header of your choice.',
   },
   secret: 'Secret the receiver already has',

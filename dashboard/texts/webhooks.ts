@@ -150,6 +150,10 @@ export const webhooks = {
       'The current secret stops working at once. A receiver that still has it refuses everything until it has the new one.',
     rotated: 'The new secret',
     keep: 'Put it into your receiver. You can find it later under Settings.',
+    showKey: 'Show the public key',
+    keyLabel: 'Public key',
+    newKey: 'The new public key',
+    keysUrl: 'Address where anyone can read the public keys',
   },
   headers: {
     title: 'Custom headers',

@@ -3279,8 +3279,8 @@ func (resource *WebhookEndpointsResource) Delete(ctx context.Context, id string,
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/webhook-endpoints/{id}", parts: []any{id}}, options)
 }
 
-// Secret: Get the secret that signs deliveries. The secret that signs deliveries. Who got it is in the audit
-// log.
+// Secret: Get the secret that signs deliveries. What the receiver verifies with: the secret, or with `signing:
+// ed25519` the public key. A private key is never shown. Who got it is in the audit log.
 func (resource *WebhookEndpointsResource) Secret(ctx context.Context, id string, options ...CallOption) (*WebhookEndpointSecret, error) {
 	return record[WebhookEndpointSecret](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/{id}/secret", parts: []any{id}}, options)
 }

@@ -1236,13 +1236,14 @@ type ChangeWebhookEndpointBody struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload *PayloadForm `json:"payload,omitzero"`
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing *SigningScheme `json:"signing,omitzero"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
-	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
-	// one is created.
+	// A secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+	// if the scheme can use it, else a new one is created.
 	Secret *string `json:"secret,omitzero"`
 	// A further signature that is sent until it expires; null if there is none.
 	SecondSignature Optional[SecondSignatureInput] `json:"second_signature,omitzero"`
@@ -1304,8 +1305,9 @@ type ChangedWebhookEndpoint struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload PayloadForm `json:"payload"`
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing SigningScheme `json:"signing"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning *CustomSigning `json:"custom_signing"`
@@ -2160,13 +2162,14 @@ type CreateWebhookEndpointBody struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload *PayloadForm `json:"payload,omitzero"`
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing *SigningScheme `json:"signing,omitzero"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
-	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
-	// one is created.
+	// A secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+	// if the scheme can use it, else a new one is created.
 	Secret *string `json:"secret,omitzero"`
 	// A further signature that is sent until it expires; null if there is none.
 	SecondSignature Optional[SecondSignatureInput] `json:"second_signature,omitzero"`
@@ -3612,8 +3615,9 @@ type NewWebhookEndpoint struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload PayloadForm `json:"payload"`
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing SigningScheme `json:"signing"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning *CustomSigning `json:"custom_signing"`
@@ -3637,7 +3641,8 @@ type NewWebhookEndpoint struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When it last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Signs deliveries; null when a stored answer is replayed.
+	// What the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer is
+	// replayed.
 	Secret *string `json:"secret"`
 }
 
@@ -5829,8 +5834,8 @@ const (
 type RotateWebhookEndpointSecretBody struct {
 	// For how long the previous secret signs as well, in seconds.
 	OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
-	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
-	// one is created.
+	// A secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+	// if the scheme can use it, else a new one is created.
 	Secret *string `json:"secret,omitzero"`
 }
 
@@ -5901,8 +5906,9 @@ const (
 
 // SecondSignature: also sent until `expires_at`
 type SecondSignature struct {
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing SigningScheme `json:"signing"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning *CustomSigning `json:"custom_signing"`
@@ -5913,13 +5919,14 @@ type SecondSignature struct {
 // SecondSignatureInput: also sent until `expires_at`. Fields that are left out have the values of the previous
 // signature. Without it, a change of scheme or secret sends the previous signature for a day; null = none
 type SecondSignatureInput struct {
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing *SigningScheme `json:"signing,omitzero"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
-	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
-	// one is created.
+	// A secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+	// if the scheme can use it, else a new one is created.
 	Secret *string `json:"secret,omitzero"`
 	// An RFC 3339 instant, at most 90 days ahead.
 	ExpiresAt string `json:"expires_at"`
@@ -6130,6 +6137,7 @@ type SigningScheme string
 // The values of SigningScheme.
 const (
 	SigningSchemeStandard SigningScheme = "standard"
+	SigningSchemeEd25519  SigningScheme = "ed25519"
 	SigningSchemeStripe   SigningScheme = "stripe"
 	SigningSchemeGithub   SigningScheme = "github"
 	SigningSchemeShopify  SigningScheme = "shopify"
@@ -6702,8 +6710,9 @@ type WebhookEndpoint struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload PayloadForm `json:"payload"`
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
 	Signing SigningScheme `json:"signing"`
 	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning *CustomSigning `json:"custom_signing"`
@@ -6755,10 +6764,13 @@ type WebhookEndpointDisabledEvent struct {
 type WebhookEndpointSecret struct {
 	// The type of the record.; one of webhook_endpoint_secret.
 	Object string `json:"object"`
-	// Signs deliveries; null when a stored answer is replayed.
+	// What the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer is
+	// replayed.
 	Secret *string `json:"secret"`
 	// When the second signature ends: that of the previous secret, or one that was given.
 	PreviousSecretExpiresAt *time.Time `json:"previous_secret_expires_at"`
+	// With `signing: ed25519`: where anyone can read the public keys, as a JSON Web Key Set.
+	PublicKeysURL *string `json:"public_keys_url"`
 }
 
 // WebhookEndpointTestEventData: The records of this page, in the requested order.

@@ -2,6 +2,7 @@ package payhook
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -44,14 +45,14 @@ func (err *WebhookError) Error() string { return "payhook: " + err.Message }
 const tolerance = 5 * time.Minute
 
 var (
-	secretForm    = regexp.MustCompile(`^whsec_([A-Za-z0-9+/]{4,}={0,2})$`)
+	secretForm    = regexp.MustCompile(`^(whsec_|whpk_|whsk_)([A-Za-z0-9+/]{4,}={0,2})$`)
 	timestampForm = regexp.MustCompile(`^[0-9]{1,12}$`)
 )
 
 // VerifyWebhook verifies a webhook (Standard Webhooks) and returns its event.
 //
-// body must be the raw body as received: parsing and writing it again changes the bytes. secrets are the endpoint's secret (whsec_…),
-// or several, of which one must match, so that a secret can be rotated without downtime. A timestamp more than 5 minutes off is
+// body must be the raw body as received: parsing and writing it again changes the bytes. secrets are the endpoint's secret (whsec_…)
+// or public key (whpk_…), or several, of which one must match, so that it can be rotated without downtime. A timestamp more than 5 minutes off is
 // refused, to prevent replays. The same event may still be delivered twice: remember its ID. The error is a *WebhookError if the webhook
 // is not genuine. Do not use any part of it then.
 func VerifyWebhook(body []byte, header http.Header, secrets ...string) (*ReceivedEvent, error) {
@@ -76,16 +77,25 @@ func VerifyWebhooks(body []byte, header http.Header, secrets ...string) ([]Recei
 	return events, err
 }
 
-// SignWebhook returns the headers with which Payhook would send this body at a time, to test a receiver.
+// SignWebhook returns the headers with which Payhook would send this body at a time, to test a receiver. secrets are secrets (whsec_…)
+// or private keys (whsk_…).
 func SignWebhook(body []byte, id string, at time.Time, secrets ...string) (http.Header, error) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, 0, len(secrets))
 	for _, secret := range secrets {
-		key, err := keyOf(secret)
+		kind, key, err := keyOf(secret)
 		if err != nil {
 			return nil, err
 		}
-		signatures = append(signatures, signature(key, id, timestamp, body))
+		switch {
+		case kind == "whsec_":
+			signatures = append(signatures, signature(key, content(id, timestamp, body)))
+		case kind == "whsk_" && len(key) == ed25519.PrivateKeySize:
+			signed := ed25519.Sign(key, content(id, timestamp, body))
+			signatures = append(signatures, "v1a,"+base64.StdEncoding.EncodeToString(signed))
+		default:
+			return nil, &WebhookError{"invalid_secret", "a secret must be whsec_ followed by a base64 key, or a private key whsk_…"}
+		}
 	}
 	header := http.Header{}
 	header.Set("webhook-id", id)
@@ -95,9 +105,9 @@ func SignWebhook(body []byte, id string, at time.Time, secrets ...string) (http.
 }
 
 func verify(body []byte, header http.Header, secrets []string, target any) error {
-	keys := make([][]byte, 0, len(secrets))
+	keys := make([]func(message []byte, given string) bool, 0, len(secrets))
 	for _, secret := range secrets {
-		key, err := keyOf(secret)
+		key, err := verifierOf(secret)
 		if err != nil {
 			return err
 		}
@@ -111,11 +121,11 @@ func verify(body []byte, header http.Header, secrets []string, target any) error
 		return err
 	}
 	isRight := false
-	for _, key := range keys {
-		expected := []byte(signature(key, id, timestamp, body))
+	message := content(id, timestamp, body)
+	for _, verifies := range keys {
 		for _, given := range strings.Split(signatures, " ") {
-			// every pair is compared, in constant time
-			isRight = hmac.Equal(expected, []byte(given)) || isRight
+			// every pair is compared
+			isRight = verifies(message, given) || isRight
 		}
 	}
 	if !isRight {
@@ -127,20 +137,47 @@ func verify(body []byte, header http.Header, secrets []string, target any) error
 	return nil
 }
 
-func keyOf(secret string) ([]byte, error) {
-	match := secretForm.FindStringSubmatch(secret)
-	if match != nil {
-		if key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(match[1], "=")); err == nil {
-			return key, nil
-		}
+// What verifies one signature of a message.
+func verifierOf(secret string) (func(message []byte, given string) bool, error) {
+	kind, key, err := keyOf(secret)
+	if err != nil {
+		return nil, err
 	}
-	return nil, &WebhookError{"invalid_secret", "a secret must be whsec_ followed by a base64 key"}
+	switch {
+	case kind == "whsec_":
+		// in constant time
+		return func(message []byte, given string) bool {
+			return hmac.Equal([]byte(signature(key, message)), []byte(given))
+		}, nil
+	case kind == "whpk_" && len(key) == ed25519.PublicKeySize:
+		return func(message []byte, given string) bool {
+			text, isOfKey := strings.CutPrefix(given, "v1a,")
+			signed, err := base64.StdEncoding.Strict().DecodeString(text)
+			return isOfKey && err == nil && ed25519.Verify(key, message, signed)
+		}, nil
+	}
+	return nil, &WebhookError{"invalid_secret", "a secret must be whsec_ followed by a base64 key, or a public key whpk_…"}
 }
 
-func signature(key []byte, id, timestamp string, body []byte) string {
+// The prefix of a secret, and its key.
+func keyOf(secret string) (string, []byte, error) {
+	match := secretForm.FindStringSubmatch(secret)
+	if match != nil {
+		if key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(match[2], "=")); err == nil {
+			return match[1], key, nil
+		}
+	}
+	return "", nil, &WebhookError{"invalid_secret", "a secret must be whsec_ or a key whpk_, followed by base64"}
+}
+
+// The bytes that a signature covers.
+func content(id, timestamp string, body []byte) []byte {
+	return append([]byte(id+"."+timestamp+"."), body...)
+}
+
+func signature(key, message []byte) string {
 	digest := hmac.New(sha256.New, key)
-	fmt.Fprintf(digest, "%s.%s.", id, timestamp)
-	digest.Write(body)
+	digest.Write(message)
 	return "v1," + base64.StdEncoding.EncodeToString(digest.Sum(nil))
 }
 

@@ -1147,15 +1147,16 @@ export interface ChangeWebhookEndpointBody {
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing?: CustomSigningInput | null | undefined;
   /**
-   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
-   * new one is created
+   * a secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+   * if the scheme can use it, else a new one is created
    */
   readonly secret?: string | undefined;
   /** A further signature that is sent until it expires; null if there is none. */
@@ -1228,8 +1229,9 @@ export interface ChangedWebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing: SigningScheme;
   /** The scheme of `signing: custom`; null with another scheme. */
@@ -2058,15 +2060,16 @@ export interface CreateWebhookEndpointBody {
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing?: CustomSigningInput | null | undefined;
   /**
-   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
-   * new one is created
+   * a secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+   * if the scheme can use it, else a new one is created
    */
   readonly secret?: string | undefined;
   /** A further signature that is sent until it expires; null if there is none. */
@@ -3289,8 +3292,9 @@ export interface NewWebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing: SigningScheme;
   /** The scheme of `signing: custom`; null with another scheme. */
@@ -3315,7 +3319,10 @@ export interface NewWebhookEndpoint {
   readonly created_at: Timestamp;
   /** When it last changed. */
   readonly updated_at: Timestamp;
-  /** signs deliveries; null when a stored answer is replayed */
+  /**
+   * what the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer is
+   * replayed
+   */
   readonly secret: string | null;
 }
 
@@ -5368,8 +5375,8 @@ export interface RotateWebhookEndpointSecretBody {
   /** For how long the previous secret signs as well, in seconds. */
   readonly overlap_seconds?: number | undefined;
   /**
-   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
-   * new one is created
+   * a secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+   * if the scheme can use it, else a new one is created
    */
   readonly secret?: string | undefined;
 }
@@ -5423,8 +5430,9 @@ export type Scope =
 /** also sent until `expires_at` */
 export interface SecondSignature {
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing: SigningScheme;
   /** The scheme of `signing: custom`; null with another scheme. */
@@ -5439,15 +5447,16 @@ export interface SecondSignature {
  */
 export interface SecondSignatureInput {
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing?: CustomSigningInput | null | undefined;
   /**
-   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
-   * new one is created
+   * a secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+   * if the scheme can use it, else a new one is created
    */
   readonly secret?: string | undefined;
   /** an RFC 3339 instant, at most 90 days ahead */
@@ -5616,7 +5625,7 @@ export interface SignedTaxForm {
   readonly document: string | null;
 }
 
-export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'slack' | 'custom';
+export type SigningScheme = 'standard' | 'ed25519' | 'stripe' | 'github' | 'shopify' | 'slack' | 'custom';
 
 export interface StatementBalance {
   /** The currency of the amounts. */
@@ -6077,8 +6086,9 @@ export interface WebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-   * written for them need no change. custom: as `custom_signing` says
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
    */
   readonly signing: SigningScheme;
   /** The scheme of `signing: custom`; null with another scheme. */
@@ -6129,10 +6139,15 @@ export interface WebhookEndpointDisabledEvent {
 export interface WebhookEndpointSecret {
   /** The type of the record. */
   readonly object: 'webhook_endpoint_secret';
-  /** signs deliveries; null when a stored answer is replayed */
+  /**
+   * what the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer is
+   * replayed
+   */
   readonly secret: string | null;
   /** when the second signature ends: that of the previous secret, or one that was given */
   readonly previous_secret_expires_at: Timestamp | null;
+  /** with `signing: ed25519`: where anyone can read the public keys, as a JSON Web Key Set */
+  readonly public_keys_url: string | null;
 }
 
 export interface WebhookEndpointTestEvent {
@@ -8302,7 +8317,10 @@ export interface Operations {
     readonly path: [id: string];
     readonly result: undefined;
   };
-  /** Get the secret that signs deliveries. The secret that signs deliveries. Who got it is in the audit log. */
+  /**
+   * Get the secret that signs deliveries. What the receiver verifies with: the secret, or with `signing:
+   * ed25519` the public key. A private key is never shown. Who got it is in the audit log.
+   */
   readonly getWebhookEndpointSecret: {
     readonly path: [id: string];
     readonly result: WebhookEndpointSecret;

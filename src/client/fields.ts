@@ -449,7 +449,7 @@ export const ENDPOINT_FIELDS = {
     label: 'Signed as',
     type: 'other',
     option: '--signing <scheme>',
-    choices: ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'],
+    choices: ['standard', 'ed25519', 'stripe', 'github', 'shopify', 'slack', 'custom'],
     isOfPortal: true,
   },
   custom_signing: {
@@ -695,6 +695,11 @@ export const TAX_PROFILE_FIELDS = {
 /** The signature schemes of other products (`webhooks/signing/known-schemes.ts`); names in braces stand for values. */
 export const SIGNING_SCHEMES = {
   standard: { label: 'Standard Webhooks', header: 'webhook-signature', content: '{id}.{timestamp}.{body}' },
+  ed25519: {
+    label: 'Standard Webhooks, Ed25519',
+    header: 'webhook-signature',
+    content: '{id}.{timestamp}.{body}',
+  },
   stripe: { label: 'Stripe', header: 'stripe-signature', content: '{timestamp}.{body}' },
   github: { label: 'GitHub', header: 'x-hub-signature-256', content: '{body}' },
   shopify: { label: 'Shopify', header: 'x-shopify-hmac-sha256', content: '{body}' },

@@ -64,10 +64,12 @@ export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const TOLERANCE_SECONDS = 300;
-const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
+const SECRET = /^wh(sec|pk|sk)_([A-Za-z0-9+/]{4,}={0,2})$/;
+// what precedes the seed of an Ed25519 key in PKCS #8 (RFC 8410)
+const BEFORE_SEED = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 
 /**
  * Verifies a webhook (Standard Webhooks) and returns its event, in which `type` decides the type of `data`. Name the type of
@@ -75,7 +77,7 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
  * `payload` of the endpoint is not `full`, `verifyWebhook<ThinEvent>(…)` or `verifyWebhook<CloudEvent>(…)`.
  *
  * `body` must be the raw body as received: parsing and serialising it again changes the bytes. `secrets` is the
- * endpoint's secret (`whsec_…`), or several, of which one must match, so that a secret can be rotated without downtime.
+ * endpoint's secret (`whsec_…`) or public key (`whpk_…`), or several, of which one must match, so that it can be rotated without downtime.
  * Every signature in the header is compared in constant time. A timestamp more than 5 minutes off is refused, to prevent
  * replays. The same event may still be delivered twice: remember its `id`.
  *
@@ -91,7 +93,7 @@ export async function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
   headers: WebhookHeaders,
   secrets: string | readonly string[],
 ): Promise<Body> {
-  const keys = await Promise.all([secrets].flat().map(keyOf));
+  const keys = await Promise.all([secrets].flat().map((secret) => keyOf(secret, 'verify')));
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
   );
@@ -103,8 +105,12 @@ export async function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
   }
   checkTimestamp(timestamp);
   const content = contentOf(id, timestamp, body);
-  const given = signatures.split(' ').flatMap((signature) => bytesIn(signature) ?? []);
-  const checks = keys.flatMap((key) => given.map((one) => crypto.subtle.verify('HMAC', key, one, content)));
+  const given = signatures.split(' ');
+  const checks = keys.flatMap(({ version, key }) =>
+    given
+      .flatMap((signature) => bytesIn(signature, version) ?? [])
+      .map((bytes) => crypto.subtle.verify(key.algorithm.name, key, bytes, content)),
+  );
   const isRight = (await Promise.all(checks)).includes(true);
   if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature matches');
   return eventOf(body) as Body;
@@ -134,7 +140,7 @@ export type SignedHeaders = Readonly<
 
 /**
  * The headers with which Payhook would send a body (Standard Webhooks), to test a receiver; several secrets sign as during a
- * rotation. `id` is the `webhook-id`, by default a new one; `at` the time of the attempt, by default now. Throws WebhookVerificationError for an invalid secret.
+ * rotation, and a private key (`whsk_…`) as with `signing: ed25519`. `id` is the `webhook-id`, by default a new one; `at` the time of the attempt, by default now. Throws WebhookVerificationError for an invalid secret.
  *
  * @example
  * await fetch(receiver, { method: 'POST', body, headers: await signWebhook(body, secret) });
@@ -147,8 +153,9 @@ export async function signWebhook(
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const content = contentOf(id, timestamp, body);
   const signatures = [secrets].flat().map(async (secret) => {
-    const digest = await crypto.subtle.sign('HMAC', await keyOf(secret), content);
-    return `v1,${base64(new Uint8Array(digest))}`;
+    const { version, key } = await keyOf(secret, 'sign');
+    const bytes = await crypto.subtle.sign(key.algorithm.name, key, content);
+    return `${version},${base64(new Uint8Array(bytes))}`;
   });
   return {
     'webhook-id': id,
@@ -166,24 +173,41 @@ function contentOf(id: string, timestamp: string, body: string | Uint8Array) {
   return content;
 }
 
-/** The digest in a signature of version 1; null for another version, and for other base64 than the signer wrote. */
-function bytesIn(signature: string) {
-  const [, text = ''] = /^v1,(.+)$/.exec(signature) ?? [];
+/** The bytes in a signature; null for another version, and for other base64 than the signer wrote. */
+function bytesIn(signature: string, version: string) {
+  const text = signature.startsWith(`${version},`) ? signature.slice(version.length + 1) : '';
   const bytes = bytesOf(text);
   return bytes !== null && base64(bytes) === text ? bytes : null;
 }
 
-/** Whether a text is a signing secret: `whsec_` and a base64 key. */
+/** Whether a text verifies webhooks: `whsec_` or, as a public key, `whpk_`, and base64. */
 export function isWebhookSecret(text: string): boolean {
-  return SECRET.test(text);
+  return SECRET.test(text) && !text.startsWith('whsk_');
 }
 
-async function keyOf(secret: string): Promise<HmacKey> {
-  const bytes = bytesOf(SECRET.exec(secret)?.[1] ?? '');
-  if (bytes === null || bytes.length === 0) {
-    throw new WebhookVerificationError('invalid_secret', 'a secret must be whsec_ followed by a base64 key');
+/** The key in a secret, and the version of its signatures. Throws WebhookVerificationError. */
+async function keyOf(
+  secret: string,
+  use: 'sign' | 'verify',
+): Promise<{ readonly version: 'v1' | 'v1a'; readonly key: Key }> {
+  const [, kind, text = ''] = SECRET.exec(secret) ?? [];
+  const bytes = bytesOf(text) ?? new Uint8Array();
+  const { subtle } = crypto;
+  if (kind === 'sec' && bytes.length > 0) {
+    const key = await subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use]);
+    return { version: 'v1', key };
   }
-  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+  if (kind === 'pk' && use === 'verify' && bytes.length === 32)
+    return { version: 'v1a', key: await subtle.importKey('raw', bytes, 'Ed25519', false, [use]) };
+  if (kind === 'sk' && use === 'sign' && bytes.length === 64) {
+    const pkcs8 = Uint8Array.from([...BEFORE_SEED, ...bytes.subarray(0, 32)]);
+    return { version: 'v1a', key: await subtle.importKey('pkcs8', pkcs8, 'Ed25519', false, [use]) };
+  }
+  const other = use === 'sign' ? 'a private key whsk_…' : 'a public key whpk_…';
+  throw new WebhookVerificationError(
+    'invalid_secret',
+    `a secret must be whsec_ followed by a base64 key, or ${other}`,
+  );
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | null {

@@ -11,6 +11,7 @@ import { PORTAL_ROUTES } from './portal.ts';
 import { REFERENCE_ROUTES } from './reference/routes.ts';
 import { showSetUp, submitSetUp } from './set-up.ts';
 import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
+import { WEBHOOK_KEYS_ROUTE } from './webhook-keys.ts';
 
 const page = (
   method: PageRoute['method'],
@@ -40,4 +41,5 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...DASHBOARD_ROUTES,
   ...PORTAL_ROUTES,
   ...NOTICE_ROUTES,
+  WEBHOOK_KEYS_ROUTE,
 ];

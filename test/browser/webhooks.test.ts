@@ -128,6 +128,22 @@ inChromium('webhooks', (chromium) => {
     expect(await shown.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
     await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('A second signature (Custom) is also sent until').waitFor();
+    await page.getByRole('button', { name: 'Change how it signs' }).click();
+    await signing.getByLabel('Signed as').selectOption('Standard Webhooks, Ed25519');
+    await signing.getByText('The receiver verifies with a public key').waitFor();
+    await signing.getByRole('button', { name: 'Change it' }).click();
+    const keyShown = page.getByRole('dialog', { name: 'The new public key' });
+    const publicKey = await keyShown.getByLabel('Public key').inputValue();
+    expect(publicKey).toMatch(/^whpk_/);
+    await keyShown.getByRole('button', { name: 'I have saved it' }).click();
+    const shownKeys = page.getByLabel('Address where anyone can read the public keys');
+    if ((await shownKeys.count()) === 0)
+      await page.getByRole('button', { name: 'Show the public key' }).click();
+    await shownKeys.waitFor();
+    expect(await page.getByLabel('Public key', { exact: true }).inputValue()).toBe(publicKey);
+    const served = await (await fetch(await shownKeys.inputValue())).text();
+    expect(served).toContain(publicKey);
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Header', { exact: true }).fill('X-Shop');
     await page.getByLabel('Value', { exact: true }).fill('its-value');

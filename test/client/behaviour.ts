@@ -56,6 +56,8 @@ export interface Request {
 
 export interface Behaviour {
   readonly title: string;
+  /** Its client needs Ed25519. */
+  readonly needsEd25519?: true;
   /** A function makes the call when it runs, because its signature is of that moment. */
   readonly call: Call | (() => Call);
   /** The last answer repeats. `other` is the address of another host. */

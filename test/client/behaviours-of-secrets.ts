@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createPrivateKey, sign } from 'node:crypto';
 
 import { type Behaviour, type Call, json, pageOf, type Request, refusal } from './behaviour.ts';
 
@@ -21,6 +21,25 @@ function signed(secrets: readonly string[], age = 0): Readonly<Record<string, st
     'webhook-timestamp': timestamp,
     'webhook-signature': signatures.join(' '),
   };
+}
+
+// the key pair of the standard's example
+const PUBLIC_KEY = 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=';
+const PRIVATE_KEY =
+  'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
+const bytes = Buffer.from(PRIVATE_KEY.slice(5), 'base64');
+const part = (from: number) => bytes.subarray(from, from + 32).toString('base64url');
+const privateKey = createPrivateKey({
+  format: 'jwk',
+  key: { kty: 'OKP', crv: 'Ed25519', d: part(0), x: part(32) },
+});
+
+/** The same headers, signed with the private key, and before that with a secret. */
+function signedByKey(...secrets: string[]): Readonly<Record<string, string>> {
+  const headers = signed(secrets);
+  const content = Buffer.from(`${ID}.${headers['webhook-timestamp']}.${EVENT}`);
+  const signature = `v1a,${sign(null, content, privateKey).toString('base64')}`;
+  return { ...headers, 'webhook-signature': `${headers['webhook-signature'] ?? ''} ${signature}`.trim() };
 }
 
 const verify = (title: string, result: object, change: () => Partial<Call>): Behaviour => ({
@@ -60,6 +79,73 @@ export const WEBHOOKS: readonly Behaviour[] = [
     headers: { 'webhook-id': ID, 'webhook-timestamp': '1' },
   })),
   verify('a secret that is none is reported', notGenuine('invalid_secret'), () => ({ secrets: ['whsec_?'] })),
+];
+
+const byKey = (title: string, result: object, change: () => Partial<Call>): Behaviour => ({
+  ...verify(title, result, () => ({ headers: signedByKey(), secrets: [PUBLIC_KEY], ...change() })),
+  needsEd25519: true,
+});
+const withSignature = (change: (right: string) => string) => () => {
+  const headers = signedByKey();
+  return { headers: { ...headers, 'webhook-signature': change(String(headers['webhook-signature'])) } };
+};
+
+export const PUBLIC_KEYS: readonly Behaviour[] = [
+  byKey('a signature is verified with its public key', genuine, () => ({})),
+  byKey('a signature with a key next to one with a secret is enough', genuine, () => ({
+    headers: signedByKey(OTHER),
+  })),
+  byKey('a public key next to a secret is enough', genuine, () => ({ secrets: [OTHER, PUBLIC_KEY] })),
+  byKey('a secret next to a public key is enough', genuine, () => ({
+    headers: signed([OTHER]),
+    secrets: [PUBLIC_KEY, OTHER],
+  })),
+  byKey('another public key is refused', notGenuine('wrong_signature'), () => ({
+    secrets: ['whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='],
+  })),
+  byKey('a signature of a secret is refused by a public key', notGenuine('wrong_signature'), () => ({
+    headers: signed([`whsec_${PUBLIC_KEY.slice(5)}`]),
+  })),
+  byKey('a body changed by one byte is refused by a public key', notGenuine('wrong_signature'), () => ({
+    body: EVENT.replace('payout.paid', 'payout.Paid'),
+  })),
+  byKey(
+    'a signature under the version of secrets is refused',
+    notGenuine('wrong_signature'),
+    withSignature((right) => right.replace('v1a,', 'v1,')),
+  ),
+  byKey(
+    'a signature of a key that is cut off is refused',
+    notGenuine('wrong_signature'),
+    withSignature((right) => right.slice(0, -4)),
+  ),
+  byKey(
+    'a signature of a key that is no base64 is refused',
+    notGenuine('wrong_signature'),
+    withSignature(() => 'v1a,??? v1a, v1a'),
+  ),
+  byKey('a public key of another length is reported', notGenuine('invalid_secret'), () => ({
+    secrets: ['whpk_AAAA'],
+  })),
+  byKey('a private key verifies nothing', notGenuine('invalid_secret'), () => ({ secrets: [PRIVATE_KEY] })),
+  {
+    title: 'a webhook can be signed with a private key, to test a receiver: the example of the standard',
+    needsEd25519: true,
+    call: {
+      verb: 'sign',
+      body: '{"test": 2432232314}',
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      timestamp: 1614265330,
+      secrets: [PRIVATE_KEY],
+    },
+    result: {
+      outcome: 'ok',
+      value: {
+        'webhook-signature':
+          'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
+      },
+    },
+  },
 ];
 
 export const SIGNING: readonly Behaviour[] = [

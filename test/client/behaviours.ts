@@ -1,5 +1,5 @@
 import { type Answer, type Behaviour, html, json, pageOf, refusal } from './behaviour.ts';
-import { OAUTH, SIGNING, WEBHOOKS } from './behaviours-of-secrets.ts';
+import { OAUTH, PUBLIC_KEYS, SIGNING, WEBHOOKS } from './behaviours-of-secrets.ts';
 
 // What all clients do. behaviours.test.ts runs each row with the client in every language.
 
@@ -327,6 +327,7 @@ export const BEHAVIOURS: readonly Behaviour[] = [
   ...FILES,
   ...REPORTED,
   ...WEBHOOKS,
+  ...PUBLIC_KEYS,
   ...SIGNING,
   ...OAUTH,
 ];

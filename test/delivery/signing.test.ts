@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { verify as verifyGithub } from '@octokit/webhooks-methods';
 import '@shopify/shopify-api/adapters/node';
 import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
@@ -12,6 +12,9 @@ import { until } from '../support/wire.ts';
 import { type Endpoint, onStage, type Stage } from './support.ts';
 
 const settings = { DELIVERY_SCHEDULE: '0s,1h,1h' };
+// the example of the standard
+const PRIVATE_KEY =
+  'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
 const SHOP = {
   'x-shopify-shop-domain': 'shop.myshopify.com',
   'x-shopify-api-version': '2026-07',
@@ -53,7 +56,18 @@ function slack(secret: string, { body, headers }: Received): boolean {
   const hmac = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body);
   return headers['x-slack-signature'] === `v0=${hmac.digest('hex')}`;
 }
-const SCHEMES = { standard, stripe, github, shopify, slack } satisfies Record<
+/** As the standard defines it; its libraries have no public keys. */
+function ed25519(secret: string, { body, headers }: Received): boolean {
+  if (!secret.startsWith('whpk_')) return false;
+  const x = Buffer.from(secret.slice(5), 'base64').toString('base64url');
+  const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } });
+  const content = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
+  const given = String(headers['webhook-signature']).split(' ');
+  return given.some(
+    (one) => one.startsWith('v1a,') && verify(null, content, key, Buffer.from(one.slice(4), 'base64')),
+  );
+}
+const SCHEMES = { standard, ed25519, stripe, github, shopify, slack } satisfies Record<
   keyof typeof SIGNING_SCHEMES,
   unknown
 >;
@@ -72,9 +86,9 @@ async function verified(secret: string, request: Received | undefined): Promise<
 const secretOf = async ({ api }: Stage, { path }: Endpoint): Promise<string> =>
   (await api.get(`${path}/secret`)).body.secret;
 const signatures = ({ headers }: Received) =>
-  Object.values(SIGNING_SCHEMES)
-    .map(({ header }) => header)
-    .filter((name) => headers[name] !== undefined);
+  [...new Set(Object.values(SIGNING_SCHEMES).map(({ header }) => header))].filter(
+    (name) => headers[name] !== undefined,
+  );
 
 describe.concurrent('a request', () => {
   test('is verified by the library of the provider whose scheme the endpoint has, and by no other', () =>
@@ -222,7 +236,7 @@ describe.concurrent('a request', () => {
 test('is signed with both secrets during a rotation where the header takes two, else with the old one until it expires', () =>
   onStage({ settings }, async (stage) => {
     for (const signing of NAMES) {
-      const isBoth = signing === 'standard' || signing === 'stripe';
+      const isBoth = ['standard', 'ed25519', 'stripe'].includes(signing);
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { signing, headers: SHOP });
       const { body } = await stage.api.post(`${endpoint.path}/rotate-secret`, { overlap_seconds: 3600 });
@@ -290,7 +304,9 @@ describe.concurrent('a change of the scheme', () => {
           });
           expect(status, text).toBe(200);
           const after = await secretOf(stage, endpoint);
-          const isKept = to !== 'standard' || from === 'standard' || from === 'stripe';
+          const isKept =
+            to === from ||
+            (to !== 'ed25519' && from !== 'ed25519' && (to !== 'standard' || from === 'stripe'));
           expect([after === before, body.secret], `${from} to ${to}`).toEqual([
             isKept,
             isKept ? undefined : after,
@@ -299,7 +315,9 @@ describe.concurrent('a change of the scheme', () => {
           await stage.publish();
           const request = (await receiver.until(count + 1))[count];
           expect(await verified(after, request), `${from} to ${to}`).toEqual(to === 'custom' ? [] : [to]);
-          await stage.change(endpoint, { ...schemeOf(from), secret: endpoint.secret });
+          // the private key of the first one was never shown
+          const known = from === 'ed25519' ? PRIVATE_KEY : endpoint.secret;
+          await stage.change(endpoint, { ...schemeOf(from), secret: known });
         }
         await stage.api.delete(endpoint.path);
       }

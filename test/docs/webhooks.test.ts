@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createPrivateKey, sign as signWithKey } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -74,6 +75,8 @@ interface Language {
   readonly after?: string;
   /** The packages that it needs of test/tools. */
   readonly needs?: readonly string[];
+  /** What it verifies with, if it is not a secret, and how its requests are signed. */
+  readonly byKey?: true;
 }
 
 const TOOLS = join(ROOT, 'test/tools/node_modules');
@@ -88,6 +91,7 @@ const NODE: Pick<Language, 'fence' | 'file' | 'probe' | 'run'> = {
 const LANGUAGES: readonly Language[] = [
   { ...NODE, heading: 'TypeScript, with the package `standardwebhooks`' },
   { ...NODE, heading: 'TypeScript, by hand' },
+  { ...NODE, heading: 'TypeScript, with a public key', byKey: true },
   { ...NODE, heading: 'TypeScript, with Express', needs: ['express'] },
   { ...NODE, heading: 'TypeScript, with Fastify' },
   {
@@ -140,8 +144,28 @@ const ENTRY = `${ID} payout.paid`;
 type Headers = Record<string, string>;
 
 const now = () => Math.floor(Date.now() / 1000);
-const signed = (timestamp: number, secret = SECRET) =>
-  new Webhook(secret).sign(ID, new Date(timestamp * 1000), BODY);
+// a key pair: the examples of RFC 8037 and of RFC 8032, section 7.1, test 2
+const PUBLIC_KEY = `whpk_${Buffer.from('11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', 'base64url').toString('base64')}`;
+const keyOf = (d: string, x: string) =>
+  createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
+const KEYS: Readonly<Record<string, ReturnType<typeof keyOf>>> = {
+  [SECRET]: keyOf(
+    'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
+    '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+  ),
+  [OTHER_SECRET]: keyOf(
+    'TM0Imyj_ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U-4pvs',
+    'PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw',
+  ),
+};
+/** Whether the program that is running verifies with a public key. */
+let byKey = false;
+const signed = (timestamp: number, secret = SECRET) => {
+  const [key, content] = [KEYS[secret], Buffer.from(`${ID}.${timestamp}.${BODY}`)];
+  return byKey && key
+    ? `v1a,${signWithKey(null, content, key).toString('base64')}`
+    : new Webhook(secret).sign(ID, new Date(timestamp * 1000), BODY);
+};
 
 function headers(
   changes: { signature?: string | ((right: string, timestamp: number) => string); timestamp?: number } = {},
@@ -235,11 +259,11 @@ const REFUSED: readonly Case[] = [
   ...['v1', 'v1,', ',', ',,,', 'v1,???', 'v1,=', `v1,${'A'.repeat(4000)}`, 'v1,a '.repeat(800)].map(garbage),
   {
     title: 'the right signature under another version',
-    make: () => ({ headers: headers({ signature: (right) => right.replace('v1,', 'v2,') }) }),
+    make: () => ({ headers: headers({ signature: (right) => right.replace(/^v1a?,/, 'v2,') }) }),
   },
   {
     title: 'the right signature truncated',
-    make: () => ({ headers: headers({ signature: (right) => right.slice(0, -1) }) }),
+    make: () => ({ headers: headers({ signature: (right) => right.slice(0, -3) }) }),
   },
 ];
 
@@ -343,7 +367,8 @@ describe.each(LANGUAGES.filter(({ heading }) => isLong || !FRAMEWORK.test(headin
     beforeAll(async () => {
       if (!isHere) return;
       folder = projectFolder();
-      receiver = await start(SECRET);
+      byKey = language.byKey ?? false;
+      receiver = await start(byKey ? PUBLIC_KEY : SECRET);
       expect(receiver.child.exitCode, receiver.output()).toBeNull();
     });
     afterAll(async () => {

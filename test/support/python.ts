@@ -14,6 +14,10 @@ export const python = [join(ROOT, 'test/tools/python/bin/python'), 'python3'].fi
 /** Whether its type checker is installed. */
 export const hasMypy = python !== undefined && spawnSync(python, ['-m', 'mypy', '--version']).status === 0;
 
+/** Whether the package that its client needs for public keys is installed. */
+export const hasCryptography =
+  python !== undefined && spawnSync(python, ['-c', 'import cryptography']).status === 0;
+
 /** The end of a title of a test that needs it. */
 export const withoutPython = python === undefined ? ' (skipped: no Python with httpx on this machine)' : '';
 export const withoutMypy = hasMypy ? '' : ' (skipped: no mypy on this machine)';

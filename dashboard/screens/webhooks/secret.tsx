@@ -34,6 +34,8 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
   const path: [string] = [id];
   const { data, error } = useRead('getWebhookEndpointSecret', { path }, { isEnabled: isShown });
   const ending = useWrite('changeWebhookEndpoint');
+  const hasKeys = signing === 'ed25519';
+  const label = hasKeys ? texts.keyLabel : texts.label;
   return (
     <Card title={texts.title}>
       {error && <Problem error={error} />}
@@ -55,9 +57,10 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
           {texts.second(schemes[second.signing], exact(second.expires_at, zone))}
         </Notice>
       )}
-      {isShown && data?.secret && <Secret label={texts.label}>{data.secret}</Secret>}
+      {isShown && data?.secret && <Secret label={label}>{data.secret}</Secret>}
+      {isShown && data?.public_keys_url && <Secret label={texts.keysUrl}>{data.public_keys_url}</Secret>}
       <div className="buttons form-end">
-        {!isShown && <Button onPress={() => setShown(true)}>{texts.show}</Button>}
+        {!isShown && <Button onPress={() => setShown(true)}>{hasKeys ? texts.showKey : texts.show}</Button>}
         <Button onPress={() => setChanging(true)}>{signingTexts.change}</Button>
         <Button onPress={() => setOpen(true)}>{texts.rotate}</Button>
       </div>
@@ -85,9 +88,9 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
       )}
       {made && (
         <SecretOnce
-          title={texts.rotated}
+          title={hasKeys ? texts.newKey : texts.rotated}
           lead={texts.keep}
-          label={texts.label}
+          label={label}
           secret={made.secret}
           onClose={() => setMade(null)}
         />

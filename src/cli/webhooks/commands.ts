@@ -176,7 +176,9 @@ function addTest(webhooks: Command, cli: Cli): void {
 function addSecrets(webhooks: Command, cli: Cli): void {
   webhooks
     .command('secret')
-    .description('print the secret that signs deliveries to an endpoint')
+    .description(
+      'print what the receiver of an endpoint verifies with: the secret, or with --signing ed25519 the public key',
+    )
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
@@ -321,5 +323,7 @@ async function secret(
   });
   cli.terminal.result(got, () => `${got.secret ?? ''}\n`);
   const until = got.previous_secret_expires_at;
+  if (got.public_keys_url !== null)
+    cli.terminal.note(`Receivers find the public keys at ${got.public_keys_url}`);
   if (until !== null) cli.terminal.note(`The previous secret also signs until ${exactTime(until)} (UTC).`);
 }

@@ -75,7 +75,7 @@ async function verifyWith(
 function whyNone(signers: readonly Signer[]): string {
   const [first] = signers;
   if (first === undefined)
-    return 'the account has no webhook endpoint with signing: standard, so nothing can be verified';
+    return 'the account has no webhook endpoint with signing: standard or ed25519, so nothing can be verified';
   if (first.endpoint === null) {
     return 'no signature matches: --secret may belong to another endpoint, or the body was changed on the way';
   }

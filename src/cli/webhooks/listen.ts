@@ -43,7 +43,7 @@ export function addListen(program: Command, cli: Cli): void {
     .option('--slow <seconds>', 'wait before answering')
     .option(
       '--secret <secret>',
-      'verify with this secret (whsec_…), as @file or - (standard input), instead of the secrets of the server; may be repeated; with --forward-to: sign with it; default a new one',
+      'verify with this secret (whsec_…) or public key (whpk_…), as @file or - (standard input), instead of the secrets of the server; may be repeated; with --forward-to: sign with this secret; default a new one',
       collect,
     )
     .option(

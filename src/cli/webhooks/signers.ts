@@ -73,7 +73,8 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
   return withClient({ terminal, account }, async (client) => {
     const signers: Signer[] = [];
     for await (const { id, signing } of client.webhookEndpoints.list({ sort: '-id' })) {
-      if (signing !== 'standard') continue; // other schemes are verified with their own libraries
+      // other schemes are verified with their own libraries
+      if (signing !== 'standard' && signing !== 'ed25519') continue;
       const { secret } = await client.webhookEndpoints.secret(id).catch(nothingIfDeleted);
       if (secret !== null) signers.push({ endpoint: id, secret });
       if (signers.length === MOST_ENDPOINTS) break;

@@ -24,7 +24,8 @@ export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_i
 
 const secret = nullable(
   Type.String({
-    description: 'signs deliveries; null when a stored answer is replayed',
+    description:
+      'what the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer is replayed',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   }),
 );
@@ -67,6 +68,14 @@ export const endpointSecret = strict(
       ...timestamp,
       description: 'when the second signature ends: that of the previous secret, or one that was given',
     }),
+    public_keys_url: nullable(
+      Type.String({
+        description: 'with `signing: ed25519`: where anyone can read the public keys, as a JSON Web Key Set',
+        examples: [
+          'https://pay.example.com/webhook-keys/acc_0192f8e5c7a7b3e9d0192f8e5c7a7b00/we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e',
+        ],
+      }),
+    ),
   },
   { title: 'WebhookEndpointSecret' },
 );

@@ -135,14 +135,17 @@ export const secret = readRoute({
   needs: 'webhooks',
   portal: 'path',
   summary: 'Get the secret that signs deliveries',
-  description: 'The secret that signs deliveries. Who got it is in the audit log.',
+  description:
+    'What the receiver verifies with: the secret, or with `signing: ed25519` the public key. A private key is never shown. Who ' +
+    'got it is in the audit log.',
   secret: true,
   records: true,
   returns: { 200: endpointSecret },
   errors: ['resource_missing'],
   handle: async ({ db, record, params, env, ...caller }) => {
-    const shown = await record((tx) => showSecret(tx, { ...caller, ...env }, params.id));
-    return ok(shown ?? (await getSecret(db, { ...caller, ...env }, params.id)));
+    const asking = { ...caller, ...env, base: env.authorizeUrl() };
+    const shown = await record((tx) => showSecret(tx, asking, params.id));
+    return ok(shown ?? (await getSecret(db, asking, params.id)));
   },
 });
 
@@ -167,7 +170,7 @@ export const rotate = writeRoute({
   secret: 'secret',
   handle: async ({ tx, params, body, env, ...caller }) =>
     ok(
-      await rotateSecret(tx, { ...caller, ...env }, params.id, {
+      await rotateSecret(tx, { ...caller, ...env, base: env.authorizeUrl() }, params.id, {
         overlapSeconds: body.overlap_seconds ?? DAY_SECONDS,
         secret: body.secret,
       }),

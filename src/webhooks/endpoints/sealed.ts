@@ -2,7 +2,8 @@ import sql, { join, type Sql } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type EndpointId, idOf, nil } from '../../kernel/ids.ts';
 import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
-import { newSigningSecret, placeOf, type SealedPart } from '../../outbox/secrets.ts';
+import { placeOf, type SealedPart } from '../../outbox/secrets.ts';
+import { newSecretFor, readSigning } from '../signing/schemes.ts';
 
 /*
  * What is sealed under the secret key in webhook_endpoints: signing secrets, previous secrets during an overlap, header
@@ -19,6 +20,7 @@ interface SealedRow {
   account_id: AccountId;
   id: EndpointId;
   url: string;
+  signing: string | null;
   secret: Buffer;
   previous_secret: Buffer | null;
   header_names: string[];
@@ -39,7 +41,7 @@ const isStale = (fingerprint: string) => {
   return sql`deleted_at is null and (${join(stale, ' or ')})`;
 };
 
-const columns = sql`account_id, id, url, secret, previous_secret, header_names, header_values, egress_sealed`;
+const columns = sql`account_id, id, url, signing, secret, previous_secret, header_names, header_values, egress_sealed`;
 
 /** Whether anything is sealed under another key. */
 export async function hasStale(db: Reader, fingerprint: string): Promise<boolean> {
@@ -145,7 +147,9 @@ export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise
       row.header_values && opens(vault, row, row.header_values, 'headers') ? row.header_values : null;
     return {
       ...row,
-      secret: loss.secret ? seal(newSigningSecret(), 'secret') : again(row.secret, 'secret'),
+      secret: loss.secret
+        ? seal(newSecretFor(readSigning(row.signing)), 'secret')
+        : again(row.secret, 'secret'),
       previous_secret:
         row.previous_secret && !loss.previousSecret ? again(row.previous_secret, 'secret') : null,
       header_names: values ? row.header_names : [],

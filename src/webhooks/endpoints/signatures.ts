@@ -4,7 +4,7 @@ import type { Egress } from '../egress/record.ts';
 import { KNOWN_SCHEME_NAMES } from '../signing/known-schemes.ts';
 import type { Signing } from '../signing/record.ts';
 import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
-import { headersOf, readSigning, schemeOf, storedSigning } from '../signing/schemes.ts';
+import { headersOf, readSigning, schemeOf, shownSecret, storedSigning } from '../signing/schemes.ts';
 import type { Columns } from './fields.ts';
 import { headerProblem } from './headers.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
@@ -16,7 +16,7 @@ const OF_TOKEN = 'authorization';
 type Seal = (secret: string) => Buffer;
 const msOf = (instant: string) => parseInstant(instant) ?? 0;
 
-/** The columns of a new endpoint's signatures, and its secret. Throws `invalid_signing`, `invalid_secret`, `invalid_body`. */
+/** The columns of a new endpoint's signatures, and what its receiver verifies with. Throws `invalid_signing`, `invalid_secret`, `invalid_body`. */
 export function newSignatures(
   input: NewEndpoint,
   { seal, now }: { seal: Seal; now: string },
@@ -25,7 +25,7 @@ export function newSignatures(
   const { second_signature: named = null } = input;
   const second = named && secondOf(named, null, headerProblem, msOf(now));
   return {
-    secret: first.secret,
+    secret: shownSecret(first.signing, first.secret),
     columns: { ...firstColumns(first, seal), ...(second && secondColumns(second, seal)) },
   };
 }
@@ -33,7 +33,7 @@ export function newSignatures(
 /** What a change does to the signatures of an endpoint. */
 interface SignatureChange {
   readonly columns: Columns;
-  /** The secret that was made for it, because the scheme cannot use the one before; null = none was. */
+  /** What the receiver verifies with, if a secret was made because the scheme cannot use the one before; null = none was. */
   readonly newSecret: string | null;
 }
 
@@ -65,7 +65,7 @@ export function signatureChange(
   };
   return {
     columns: { ...(isChanged ? firstColumns(first, seal) : {}), ...secondChange() },
-    newSecret: first.isSecretNew ? first.secret : null,
+    newSecret: first.isSecretNew ? shownSecret(first.signing, first.secret) : null,
   };
 }
 

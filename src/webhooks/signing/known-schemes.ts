@@ -1,17 +1,26 @@
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { newSigningSecret, signingKey } from '../../outbox/secrets.ts';
+import {
+  newPrivateKey,
+  PRIVATE_KEY_PREFIX,
+  privateKeyOf,
+  privateKeyProblem,
+  publicKeyOf,
+} from './ed25519.ts';
 
 /** How secrets of a scheme are written. */
 interface SecretForm {
-  /** The part of a secret that is the key of the HMAC, for people. */
+  /** The part of a secret that signs, for people. */
   readonly key: string;
-  keyOf(secret: string): Buffer;
+  keyOf(secret: string): Buffer | KeyObject;
+  /** What a receiver verifies with, if it is not the secret. */
+  readonly publicKeyOf?: (secret: string) => string;
   /** The rule that a secret breaks, to follow the name of the field; null if it breaks none. */
   problemOf(secret: string): string | null;
 }
 
 /**
- * How requests are signed: an HMAC in one header. `content`, `value` and the values of headers are templates: names in
+ * How requests are signed: an HMAC or a signature in one header. `content`, `value` and the values of headers are templates: names in
  * braces stand for the id, timestamp (seconds since 1970), body, url and type of an event, and for its signature.
  */
 export interface Scheme {
@@ -19,13 +28,14 @@ export interface Scheme {
   readonly label: string;
   /** The header of the signature, in lower case. */
   readonly header: string;
-  readonly algorithm: 'sha256' | 'sha512' | 'sha1';
+  /** The hash function of the HMAC, or Ed25519 (RFC 8032). */
+  readonly algorithm: 'sha256' | 'sha512' | 'sha1' | 'ed25519';
   readonly encoding: 'hex' | 'base64';
   /** The text that is signed. */
   readonly content: string;
   /** The value of the header. */
   readonly value: string;
-  /** What follows the value for each further signature; without it the header has only one. */
+  /** What follows the value for each further signature, also one of another scheme; without it the header has only one. */
   readonly furtherValue?: string;
   /** Its receivers read an array of events from one request. */
   readonly takesBatches: boolean;
@@ -42,7 +52,11 @@ const newHexSecret = () => randomBytes(32).toString('hex');
 const TEXT_SECRET: SecretForm = {
   key: 'the whole secret',
   keyOf: (secret) => Buffer.from(secret),
-  problemOf: (secret) => (/^[\x21-\x7e]+$/.test(secret) ? null : 'must be printable ASCII without spaces'),
+  problemOf(secret) {
+    // the receiver would get it to verify
+    if (secret.startsWith(PRIVATE_KEY_PREFIX)) return 'must not be a private key unless signing is ed25519';
+    return /^[\x21-\x7e]+$/.test(secret) ? null : 'must be printable ASCII without spaces';
+  },
 };
 
 const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
@@ -55,6 +69,13 @@ const ENCODED_SECRET: SecretForm = {
       ? null
       : 'must be whsec_ and 24 to 64 bytes in base64 for signing: standard';
   },
+};
+
+const KEY_PAIR: SecretForm = {
+  key: 'the private key; a receiver has the public key, `whpk_…`',
+  keyOf: privateKeyOf,
+  publicKeyOf,
+  problemOf: privateKeyProblem,
 };
 
 /** The signature schemes of other products: the only list of them. */
@@ -71,6 +92,19 @@ export const KNOWN_SCHEMES = {
     takesBatches: true,
     secret: ENCODED_SECRET,
     newSecret: newSigningSecret,
+  },
+  // the same section; asymmetric
+  ed25519: {
+    label: 'Standard Webhooks, Ed25519',
+    header: 'webhook-signature',
+    algorithm: 'ed25519',
+    encoding: 'base64',
+    content: '{id}.{timestamp}.{body}',
+    value: 'v1a,{signature}',
+    furtherValue: ' v1a,{signature}',
+    takesBatches: true,
+    secret: KEY_PAIR,
+    newSecret: newPrivateKey,
   },
   // docs.stripe.com/webhooks/signature: `whsec_` is part of the key
   stripe: {

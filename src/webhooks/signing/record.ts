@@ -2,12 +2,12 @@ import { type Static, type TObject, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { KNOWN_SCHEME_NAMES, type KnownScheme } from './known-schemes.ts';
 
-const services = KNOWN_SCHEME_NAMES.filter((name) => name !== 'standard').join(', ');
+const services = KNOWN_SCHEME_NAMES.filter((name) => !['standard', 'ed25519'].includes(name)).join(', ');
 /** How requests are signed. */
 export const signing = Type.Enum([...KNOWN_SCHEME_NAMES, 'custom'], {
   title: 'SigningScheme',
   description:
-    `standard: Standard Webhooks. ${services}: as these services sign, so that receivers written for them need no ` +
+    `standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. ${services}: as these services sign, so that receivers written for them need no ` +
     'change. custom: as `custom_signing` says',
 });
 
@@ -72,7 +72,7 @@ export const signingSecret = Type.String({
   minLength: 16,
   maxLength: 255,
   description:
-    'a secret that the receiver already has; by default the current one stays if the scheme can use it, else a new one is created',
+    'a secret that the receiver already has, or with `ed25519` your private key; by default the current one stays if the scheme can use it, else a new one is created',
 });
 
 /** A custom scheme in requests; null without `signing: custom`. */

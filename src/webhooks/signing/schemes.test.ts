@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newSecretFor, signersOf } from './schemes.ts';
+import { newSecretFor, shownSecret, signersOf } from './schemes.ts';
 
 const now = Math.floor(Date.now() / 1000);
 const body = '{"id":"evt_1","data":{"name":"Zoë 東京"}}';
@@ -49,6 +49,23 @@ test('the signature equals the published example', () => {
   expect(signed(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], message)).toBe(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   );
+});
+
+test('the signature with a private key equals the published example', () => {
+  // the same, and its example of a header; the key pair is that of Svix, whose maintainers wrote the specification
+  const secret =
+    'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
+  const message = {
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1614265330,
+    body: '{"test": 2432232314}',
+    url: '',
+  };
+  const { signers } = signersOf({ signing: '"ed25519"', secret });
+  expect(signers.map((signer) => signer.valueOf(message))).toEqual([
+    'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
+  ]);
+  expect(shownSecret('ed25519', secret)).toBe('whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=');
 });
 
 test('the signature equals the example published by Slack', () => {

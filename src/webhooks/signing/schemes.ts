@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject, sign } from 'node:crypto';
 import { customScheme, KNOWN_SCHEMES, type Scheme } from './known-schemes.ts';
 import type { Signing } from './record.ts';
 
@@ -62,6 +62,10 @@ export function headersOf(signing: Signing): string[] {
 /** A new secret of a scheme, from 256 random bits. */
 export const newSecretFor = (signing: Signing): string => schemeOf(signing).newSecret();
 
+/** What a receiver verifies with: the secret, or the public key. A private key is never shown. */
+export const shownSecret = (signing: Signing, secret: string): string =>
+  schemeOf(signing).secret.publicKeyOf?.(secret) ?? secret;
+
 /** A signature on requests: its stored scheme, and its secret in clear. */
 export interface Signature {
   readonly signing: string | null;
@@ -82,23 +86,37 @@ export interface Signers {
   readonly companions: ((message: Message) => Headers) | null;
 }
 
+interface Opened {
+  readonly scheme: Scheme;
+  readonly key: Buffer | KeyObject;
+}
+
+function openedOf({ signing, secret }: Signature): Opened {
+  const scheme = schemeOf(readSigning(signing));
+  return { scheme, key: scheme.secret.keyOf(secret) };
+}
+
 /**
  * What makes the headers of an endpoint's signature and of a second one. If both belong in one header that takes only
  * one, the second is sent until it ends: receivers know it, and have until then to learn the other.
  */
 export function signersOf(first: Signature, second?: Signature): Signers {
-  const scheme = schemeOf(readSigning(first.signing));
-  const keys = [scheme.secret.keyOf(first.secret)];
-  const companions = compileAll(scheme.companions);
-  if (second === undefined) return together(signersFor(scheme, keys), companions);
-  const other = schemeOf(readSigning(second.signing));
-  const otherKey = other.secret.keyOf(second.secret);
-  if (first.signing === second.signing && scheme.furtherValue !== undefined)
-    return together(signersFor(scheme, [...keys, otherKey]), companions);
-  const signers = signersFor(other, [otherKey]);
-  if (other.header !== scheme.header) signers.unshift(...signersFor(scheme, keys));
-  return together(signers, [...compileAll(other.companions), ...companions]);
+  const one = openedOf(first);
+  const companions = compileAll(one.scheme.companions);
+  if (second === undefined) return together(signersFor([one]), companions);
+  const other = openedOf(second);
+  if (takesBoth(one.scheme, other.scheme)) return together(signersFor([one, other]), companions);
+  const signers = signersFor([other]);
+  if (other.scheme.header !== one.scheme.header) signers.unshift(...signersFor([one]));
+  return together(signers, [...compileAll(other.scheme.companions), ...companions]);
 }
+
+/** Whether one header has the signatures of both schemes, over the same text. */
+const takesBoth = (one: Scheme, other: Scheme) =>
+  one.header === other.header &&
+  one.content === other.content &&
+  one.furtherValue !== undefined &&
+  other.furtherValue !== undefined;
 
 const together = (
   signers: readonly Signer[],
@@ -111,20 +129,26 @@ const together = (
       : (message) => Object.fromEntries(companions.map(([name, template]) => [name, template(message, '')])),
 });
 
-/** The header of the signatures with these keys, and those that a receiver needs to verify them. */
-function signersFor(scheme: Scheme, keys: readonly Buffer[]): Signer[] {
-  const { header, algorithm, encoding, furtherValue = '' } = scheme;
+/** The header of these signatures, and those that a receiver needs to verify them. */
+function signersFor(signatures: readonly [Opened, ...Opened[]]): Signer[] {
+  const [{ scheme }] = signatures;
   const contentOf = compile(scheme.content);
-  const values = keys.map((key, index) => [key, compile(index === 0 ? scheme.value : furtherValue)] as const);
+  const parts = signatures.map((opened, index) => ({
+    ...opened,
+    write: compile((index === 0 ? opened.scheme.value : opened.scheme.furtherValue) ?? ''),
+  }));
   const signatureOf = (message: Message) => {
     const content = contentOf(message, '');
-    return values
-      .map(([key, signed]) => signed(message, createHmac(algorithm, key).update(content).digest(encoding)))
-      .join('');
+    return parts.map(({ write, ...opened }) => write(message, signed(opened, content))).join('');
   };
   const proofs = compileAll(scheme.proofs).map(([name, proofOf]) => ({
     header: name,
     valueOf: (message: Message) => proofOf(message, ''),
   }));
-  return [{ header, valueOf: signatureOf }, ...proofs];
+  return [{ header: scheme.header, valueOf: signatureOf }, ...proofs];
 }
+
+const signed = ({ scheme: { algorithm, encoding }, key }: Opened, content: string): string =>
+  algorithm === 'ed25519'
+    ? sign(null, Buffer.from(content), key).toString(encoding)
+    : createHmac(algorithm, key).update(content).digest(encoding);

@@ -1903,8 +1903,8 @@ class AsyncWebhookEndpoints:
         await self._calls.nothing("DELETE", ("/v2/webhook-endpoints/{id}", id), **options)
 
     async def secret(self, id: str, **options: Unpack[CallOptions]) -> types.WebhookEndpointSecret:
-        """Get the secret that signs deliveries. The secret that signs deliveries. Who got it is in the
-        audit log.
+        """Get the secret that signs deliveries. What the receiver verifies with: the secret, or with
+        `signing: ed25519` the public key. A private key is never shown. Who got it is in the audit log.
         """
         return await self._calls.record("GET", ("/v2/webhook-endpoints/{id}/secret", id), **options)
 

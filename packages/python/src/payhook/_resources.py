@@ -1870,8 +1870,8 @@ class WebhookEndpoints:
         self._calls.nothing("DELETE", ("/v2/webhook-endpoints/{id}", id), **options)
 
     def secret(self, id: str, **options: Unpack[CallOptions]) -> types.WebhookEndpointSecret:
-        """Get the secret that signs deliveries. The secret that signs deliveries. Who got it is in the
-        audit log.
+        """Get the secret that signs deliveries. What the receiver verifies with: the secret, or with
+        `signing: ed25519` the public key. A private key is never shown. Who got it is in the audit log.
         """
         return self._calls.record("GET", ("/v2/webhook-endpoints/{id}/secret", id), **options)
 

@@ -1123,14 +1123,15 @@ class ChangeWebhookEndpointBody(TypedDict):
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
     signing: NotRequired[SigningScheme]
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: NotRequired[CustomSigningInput | None]
     """The scheme of `signing: custom`; null with another scheme."""
     secret: NotRequired[str]
-    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
-    else a new one is created.
+    """A secret that the receiver already has, or with `ed25519` your private key; by default the current
+    one stays if the scheme can use it, else a new one is created.
     """
     second_signature: NotRequired[SecondSignatureInput | None]
     """A further signature that is sent until it expires; null if there is none."""
@@ -1201,8 +1202,9 @@ class ChangedWebhookEndpoint(TypedDict):
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
     signing: SigningScheme
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
     """The scheme of `signing: custom`; null with another scheme."""
@@ -2009,14 +2011,15 @@ class CreateWebhookEndpointBody(TypedDict):
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
     signing: NotRequired[SigningScheme]
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: NotRequired[CustomSigningInput | None]
     """The scheme of `signing: custom`; null with another scheme."""
     secret: NotRequired[str]
-    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
-    else a new one is created.
+    """A secret that the receiver already has, or with `ed25519` your private key; by default the current
+    one stays if the scheme can use it, else a new one is created.
     """
     second_signature: NotRequired[SecondSignatureInput | None]
     """A further signature that is sent until it expires; null if there is none."""
@@ -3243,8 +3246,9 @@ class NewWebhookEndpoint(TypedDict):
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
     signing: SigningScheme
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
     """The scheme of `signing: custom`; null with another scheme."""
@@ -3269,7 +3273,9 @@ class NewWebhookEndpoint(TypedDict):
     updated_at: str
     """When it last changed."""
     secret: str | None
-    """Signs deliveries; null when a stored answer is replayed."""
+    """What the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer
+    is replayed.
+    """
 
 
 class NotSent(TypedDict):
@@ -5239,8 +5245,8 @@ class RotateWebhookEndpointSecretBody(TypedDict):
     overlap_seconds: NotRequired[int]
     """For how long the previous secret signs as well, in seconds."""
     secret: NotRequired[str]
-    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
-    else a new one is created.
+    """A secret that the receiver already has, or with `ed25519` your private key; by default the current
+    one stays if the scheme can use it, else a new one is created.
     """
 
 
@@ -5278,8 +5284,9 @@ class SecondSignature(TypedDict):
     """Also sent until `expires_at`."""
 
     signing: SigningScheme
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
     """The scheme of `signing: custom`; null with another scheme."""
@@ -5293,14 +5300,15 @@ class SecondSignatureInput(TypedDict):
     """
 
     signing: NotRequired[SigningScheme]
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: NotRequired[CustomSigningInput | None]
     """The scheme of `signing: custom`; null with another scheme."""
     secret: NotRequired[str]
-    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
-    else a new one is created.
+    """A secret that the receiver already has, or with `ed25519` your private key; by default the current
+    one stays if the scheme can use it, else a new one is created.
     """
     expires_at: str
     """An RFC 3339 instant, at most 90 days ahead."""
@@ -5461,7 +5469,7 @@ class SignedTaxForm(TypedDict):
     """Where you keep the form: a name, number or link."""
 
 
-SigningScheme = Literal["standard", "stripe", "github", "shopify", "slack", "custom"]
+SigningScheme = Literal["standard", "ed25519", "stripe", "github", "shopify", "slack", "custom"]
 
 class StatementBalance(TypedDict):
     currency: str
@@ -5967,8 +5975,9 @@ class WebhookEndpoint(TypedDict):
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
     signing: SigningScheme
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
     """The scheme of `signing: custom`; null with another scheme."""
@@ -6019,9 +6028,13 @@ class WebhookEndpointSecret(TypedDict):
     object: Literal["webhook_endpoint_secret"]
     """The type of the record."""
     secret: str | None
-    """Signs deliveries; null when a stored answer is replayed."""
+    """What the receiver verifies with; with `signing: ed25519` the public key; null when a stored answer
+    is replayed.
+    """
     previous_secret_expires_at: str | None
     """When the second signature ends: that of the previous secret, or one that was given."""
+    public_keys_url: str | None
+    """With `signing: ed25519`: where anyone can read the public keys, as a JSON Web Key Set."""
 
 
 class WebhookEndpointTestEventData(TypedDict):
