@@ -1734,6 +1734,8 @@ type ListWebhookEndpointsQuery struct {
 	Status string
 	// A text that is not empty.
 	Owner string
+	// A text that is not empty.
+	ExternalID string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -1753,6 +1755,7 @@ func (query *ListWebhookEndpointsQuery) values() url.Values {
 		addString(values, "sort", query.Sort)
 		addString(values, "status", query.Status)
 		addString(values, "owner", query.Owner)
+		addString(values, "external_id", query.ExternalID)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)
@@ -3277,6 +3280,19 @@ func (resource *WebhookEndpointsResource) Change(ctx context.Context, id string,
 // retention.
 func (resource *WebhookEndpointsResource) Delete(ctx context.Context, id string, options ...CallOption) error {
 	return resource.calls.nothing(ctx, request{method: "DELETE", path: "/v2/webhook-endpoints/{id}", parts: []any{id}}, options)
+}
+
+// GetByExternalID: Get a webhook endpoint by your own id.
+func (resource *WebhookEndpointsResource) GetByExternalID(ctx context.Context, externalID string, options ...CallOption) (*WebhookEndpoint, error) {
+	return record[WebhookEndpoint](ctx, resource.calls, request{method: "GET", path: "/v2/webhook-endpoints/by-external-id/{external_id}", parts: []any{externalID}}, options)
+}
+
+// PutByExternalID: Create or configure a webhook endpoint by your own id. Creates the endpoint with this
+// external_id (201, with the secret), or gives it exactly this configuration (200): absent fields get the value
+// of a new endpoint, and headers that are not named are removed. `status`, `secret` and `second_signature` stay
+// unless they are sent. The same body again changes nothing. Two requests at once create one endpoint.
+func (resource *WebhookEndpointsResource) PutByExternalID(ctx context.Context, externalID string, body PutWebhookEndpointByExternalIDBody, options ...CallOption) (*ChangedWebhookEndpoint, error) {
+	return record[ChangedWebhookEndpoint](ctx, resource.calls, request{method: "PUT", path: "/v2/webhook-endpoints/by-external-id/{external_id}", parts: []any{externalID}, body: body}, options)
 }
 
 // Secret: Get the secret that signs deliveries. What the receiver verifies with: the secret, or with `signing:

@@ -1212,6 +1212,8 @@ type ChangeWebhookEndpointBody struct {
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
 	// that has an owner keeps it.
 	Owner Optional[string] `json:"owner,omitzero"`
+	// Your own id of the endpoint, unique in the account.
+	ExternalID Optional[string] `json:"external_id,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
 	// Conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
@@ -1275,6 +1277,8 @@ type ChangedWebhookEndpoint struct {
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
 	// that has an owner keeps it.
 	Owner *string `json:"owner"`
+	// Your own id of the endpoint, unique in the account.
+	ExternalID *string `json:"external_id"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
 	// Conditions on the payload; null = none.
@@ -1331,8 +1335,8 @@ type ChangedWebhookEndpoint struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When it last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Only if this change created a new secret, because the scheme cannot use the previous one; null when a stored
-	// answer is replayed.
+	// Only if this created a secret, with the endpoint or because the scheme cannot use the previous one; null when
+	// a stored answer is replayed.
 	Secret Optional[string] `json:"secret,omitzero"`
 }
 
@@ -2138,6 +2142,8 @@ type CreateWebhookEndpointBody struct {
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
 	// that has an owner keeps it.
 	Owner Optional[string] `json:"owner,omitzero"`
+	// Your own id of the endpoint, unique in the account.
+	ExternalID Optional[string] `json:"external_id,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
 	// Conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
@@ -3585,6 +3591,8 @@ type NewWebhookEndpoint struct {
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
 	// that has an owner keeps it.
 	Owner *string `json:"owner"`
+	// Your own id of the endpoint, unique in the account.
+	ExternalID *string `json:"external_id"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
 	// Conditions on the payload; null = none.
@@ -5495,6 +5503,64 @@ type PutEventTypeBody struct {
 	DataExample Optional[map[string]any] `json:"data_example,omitzero"`
 }
 
+// PutWebhookEndpointByExternalIDBody is an object of the API.
+type PutWebhookEndpointByExternalIDBody struct {
+	// push: events are sent to the URL; pull: it has none, and consumers claim its events.
+	Delivery *EndpointDelivery `json:"delivery,omitzero"`
+	// Where events are sent, including pending ones; http or https, without credentials and fragment, at a public
+	// address.
+	URL *string `json:"url,omitzero"`
+	// A note of yours.
+	Description Optional[string] `json:"description,omitzero"`
+	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+	// that has an owner keeps it.
+	Owner Optional[string] `json:"owner,omitzero"`
+	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
+	EventTypes Optional[[]string] `json:"event_types,omitzero"`
+	// Conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
+	// ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of
+	// filters. At most 4,096 bytes.
+	Filter Optional[map[string]any] `json:"filter,omitzero"`
+	// Events for a disabled endpoint are held until it is enabled.
+	Status *EndpointStatus `json:"status,omitzero"`
+	// Events with the same ordering key are sent one after the other, in the order in which they were published;
+	// applies to events published from now on; false releases the events that wait.
+	Ordered *bool `json:"ordered,omitzero"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch Optional[BatchInput] `json:"batch,omitzero"`
+	// The most requests that it is sent in a second; null = no limit.
+	RateLimit Optional[int64] `json:"rate_limit,omitzero"`
+	// An event that was not delivered this many seconds after it was created is cancelled instead of sent; null = no
+	// limit.
+	MaxAge Optional[int64] `json:"max_age,omitzero"`
+	// Your own headers, sent with every delivery; values by name; null removes a header, others stay.
+	Headers map[string]*string `json:"headers,omitzero"`
+	// The form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+	Payload *PayloadForm `json:"payload,omitzero"`
+	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
+	// `custom_signing` says.
+	Signing *SigningScheme `json:"signing,omitzero"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
+	// A secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+	// if the scheme can use it, else a new one is created.
+	Secret *string `json:"secret,omitzero"`
+	// A further signature that is sent until it expires; null if there is none.
+	SecondSignature Optional[SecondSignatureInput] `json:"second_signature,omitzero"`
+	// An HTTP proxy that requests go through, with user and password if it needs them:
+	// http://user:password@proxy:3128; null = that of the server, if any.
+	Proxy Optional[string] `json:"proxy,omitzero"`
+	// The certificate shown to the receiver (mTLS), without its key; null if there is none.
+	ClientCertificate Optional[ClientCertificateInput] `json:"client_certificate,omitzero"`
+	// How access tokens for the receiver are requested (OAuth 2); null if none are.
+	ClientCredentials Optional[ClientCredentialsInput] `json:"client_credentials,omitzero"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
 // RecoverWebhookEndpointBody is an object of the API.
 type RecoverWebhookEndpointBody struct {
 	// Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
@@ -6680,6 +6746,8 @@ type WebhookEndpoint struct {
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
 	// that has an owner keeps it.
 	Owner *string `json:"owner"`
+	// Your own id of the endpoint, unique in the account.
+	ExternalID *string `json:"external_id"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
 	// Conditions on the payload; null = none.

@@ -273,6 +273,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   url: 'https://books.example.com/hooks/payhook',
   description: 'bookkeeping',
   owner: null,
+  external_id: 'shop-7-orders',
   event_types: ['payout.paid', 'commission.*'],
   filter: null,
   status: 'disabled',

@@ -1114,6 +1114,8 @@ export interface ChangeWebhookEndpointBody {
    * that has an owner keeps it
    */
   readonly owner?: string | null | undefined;
+  /** your own id of the endpoint, unique in the account */
+  readonly external_id?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -1192,6 +1194,8 @@ export interface ChangedWebhookEndpoint {
    * that has an owner keeps it
    */
   readonly owner: string | null;
+  /** your own id of the endpoint, unique in the account */
+  readonly external_id: string | null;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -1257,8 +1261,8 @@ export interface ChangedWebhookEndpoint {
   /** When it last changed. */
   readonly updated_at: Timestamp;
   /**
-   * only if this change created a new secret, because the scheme cannot use the previous one; null when a stored
-   * answer is replayed
+   * only if this created a secret, with the endpoint or because the scheme cannot use the previous one; null
+   * when a stored answer is replayed
    */
   readonly secret?: string | null | undefined;
 }
@@ -2027,6 +2031,8 @@ export interface CreateWebhookEndpointBody {
    * that has an owner keeps it
    */
   readonly owner?: string | null | undefined;
+  /** your own id of the endpoint, unique in the account */
+  readonly external_id?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -3255,6 +3261,8 @@ export interface NewWebhookEndpoint {
    * that has an owner keeps it
    */
   readonly owner: string | null;
+  /** your own id of the endpoint, unique in the account */
+  readonly external_id: string | null;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -5084,6 +5092,81 @@ export interface PutEventTypeBody {
   readonly data_example?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
+export interface PutWebhookEndpointByExternalIdBody {
+  /** push: events are sent to the URL; pull: it has none, and consumers claim its events */
+  readonly delivery?: EndpointDelivery | undefined;
+  /**
+   * where events are sent, including pending ones; http or https, without credentials and fragment, at a public
+   * address
+   */
+  readonly url?: string | undefined;
+  /** a note of yours */
+  readonly description?: string | null | undefined;
+  /**
+   * your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
+   * that has an owner keeps it
+   */
+  readonly owner?: string | null | undefined;
+  /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
+  readonly event_types?: readonly string[] | null | undefined;
+  /**
+   * conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
+   * ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of
+   * filters. At most 4,096 bytes
+   */
+  readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
+  /** events for a disabled endpoint are held until it is enabled */
+  readonly status?: EndpointStatus | undefined;
+  /**
+   * events with the same ordering key are sent one after the other, in the order in which they were published;
+   * applies to events published from now on; false releases the events that wait
+   */
+  readonly ordered?: boolean | undefined;
+  /** How events are sent together in one request; null if each is sent alone. */
+  readonly batch?: BatchInput | null | undefined;
+  /** the most requests that it is sent in a second; null = no limit */
+  readonly rate_limit?: number | null | undefined;
+  /**
+   * an event that was not delivered this many seconds after it was created is cancelled instead of sent; null =
+   * no limit
+   */
+  readonly max_age?: number | null | undefined;
+  /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /**
+   * the form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+   * event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+   * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
+   */
+  readonly payload?: PayloadForm | undefined;
+  /**
+   * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
+   * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
+   * as `custom_signing` says
+   */
+  readonly signing?: SigningScheme | undefined;
+  /** The scheme of `signing: custom`; null with another scheme. */
+  readonly custom_signing?: CustomSigningInput | null | undefined;
+  /**
+   * a secret that the receiver already has, or with `ed25519` your private key; by default the current one stays
+   * if the scheme can use it, else a new one is created
+   */
+  readonly secret?: string | undefined;
+  /** A further signature that is sent until it expires; null if there is none. */
+  readonly second_signature?: SecondSignatureInput | null | undefined;
+  /**
+   * an HTTP proxy that requests go through, with user and password if it needs them:
+   * http://user:password@proxy:3128; null = that of the server, if any
+   */
+  readonly proxy?: string | null | undefined;
+  /** The certificate shown to the receiver (mTLS), without its key; null if there is none. */
+  readonly client_certificate?: ClientCertificateInput | null | undefined;
+  /** How access tokens for the receiver are requested (OAuth 2); null if none are. */
+  readonly client_credentials?: ClientCredentialsInput | null | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
+}
+
 export interface RecoverWebhookEndpointBody {
   /**
    * events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account;
@@ -6049,6 +6132,8 @@ export interface WebhookEndpoint {
    * that has an owner keeps it
    */
   readonly owner: string | null;
+  /** your own id of the endpoint, unique in the account */
+  readonly external_id: string | null;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -7132,6 +7217,8 @@ export interface ListWebhookEndpointsQuery extends PageQuery {
   readonly status?: 'enabled' | 'disabled' | undefined;
   /** a text that is not empty */
   readonly owner?: string | undefined;
+  /** a text that is not empty */
+  readonly external_id?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -8317,6 +8404,23 @@ export interface Operations {
     readonly path: [id: string];
     readonly result: undefined;
   };
+  /** Get a webhook endpoint by your own id. Get a webhook endpoint by your own id. */
+  readonly getWebhookEndpointByExternalId: {
+    readonly path: [external_id: string];
+    readonly result: WebhookEndpoint;
+  };
+  /**
+   * Create or configure a webhook endpoint by your own id. Creates the endpoint with this external_id (201, with
+   * the secret), or gives it exactly this configuration (200): absent fields get the value of a new endpoint,
+   * and headers that are not named are removed. `status`, `secret` and `second_signature` stay unless they are
+   * sent. The same body again changes nothing. Two requests at once create one endpoint.
+   */
+  readonly putWebhookEndpointByExternalId: {
+    readonly path: [external_id: string];
+    readonly body: PutWebhookEndpointByExternalIdBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: ChangedWebhookEndpoint;
+  };
   /**
    * Get the secret that signs deliveries. What the receiver verifies with: the secret, or with `signing:
    * ed25519` the public key. A private key is never shown. Who got it is in the audit log.
@@ -9376,6 +9480,18 @@ export const OPERATIONS = {
     path: '/v2/webhook-endpoints/{id}',
     takes: [],
     gives: 'nothing',
+  },
+  getWebhookEndpointByExternalId: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints/by-external-id/{external_id}',
+    takes: [],
+    gives: 'record',
+  },
+  putWebhookEndpointByExternalId: {
+    method: 'PUT',
+    path: '/v2/webhook-endpoints/by-external-id/{external_id}',
+    takes: ['body'],
+    gives: 'record',
   },
   getWebhookEndpointSecret: {
     method: 'GET',

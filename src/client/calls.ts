@@ -18,6 +18,12 @@ export interface KeyedOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Options of `commissions.createMany`. */
+export interface BatchOptions extends KeyedOptions {
+  /** Creates each commission on its own; by default all or none. */
+  readonly partial?: boolean | undefined;
+}
+
 /** Options of calls that can be made conditional on a revision. */
 export interface ConditionalOptions extends CallOptions {
   /** The `revision` you have seen. The call is refused with `payout_changed` if it is no longer current. */

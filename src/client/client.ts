@@ -4,7 +4,7 @@ import { type ClientOptions, openTransport } from './transport.ts';
 
 // This file is the entry point of `payhook-client`, so it also exports the types of all records and the errors.
 export type * from './api.ts';
-export type { CallResult, ConditionalOptions, KeyedOptions } from './calls.ts';
+export type { BatchOptions, CallResult, ConditionalOptions, KeyedOptions } from './calls.ts';
 export type { Download } from './download.ts';
 // biome-ignore lint/performance/noBarrelFile: the entry point of a package
 export { ApiError, ConnectionError, InvalidIdError } from './errors.ts';
@@ -18,7 +18,6 @@ export {
   type OAuthTokens,
 } from './oauth.ts';
 export type { EventText } from './publish.ts';
-export type { BatchOptions } from './resources.ts';
 export type {
   CallOptions,
   ClientOptions,

@@ -369,6 +369,14 @@ export const ENDPOINT_FIELDS = {
     isOfPortal: false,
     isNullable: true,
   },
+  external_id: {
+    label: 'Your id',
+    type: 'id',
+    help: 'your own id of the endpoint, unique in the account',
+    option: '--external-id <id>',
+    isOfPortal: false,
+    isNullable: true,
+  },
   event_types: {
     label: 'Events',
     type: 'other',

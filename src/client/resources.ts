@@ -1,12 +1,6 @@
 import type { CommissionInput, PublishEventBody } from './api.ts';
-import type { Calls, KeyedOptions, Method, OperationId } from './calls.ts';
+import type { BatchOptions, Calls, KeyedOptions, Method, OperationId } from './calls.ts';
 import { type EventText, eventJson, publishAll } from './publish.ts';
-
-/** Options of `commissions.createMany`. */
-export interface BatchOptions extends KeyedOptions {
-  /** Creates each commission on its own; by default all or none. */
-  readonly partial?: boolean | undefined;
-}
 
 /** Every operation of the API, by resource. The OpenAPI description documents each in full. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with a line per operation
@@ -254,6 +248,10 @@ export function resourcesOf({ method, send }: Calls) {
       /** Updates the given fields. Enabling an endpoint sends everything that was held for it. */
       change: method('changeWebhookEndpoint'),
       delete: method('deleteWebhookEndpoint'),
+      /** An endpoint by your own id. */
+      getByExternalId: method('getWebhookEndpointByExternalId'),
+      /** Creates the endpoint with this id of yours, or gives it exactly this configuration. */
+      putByExternalId: method('putWebhookEndpointByExternalId'),
       /** The secret that signs deliveries. */
       secret: method('getWebhookEndpointSecret'),
       /** Creates a new secret; the old one also signs for a day, or for `overlap_seconds`. */

@@ -143,6 +143,8 @@ export const ROUTES: readonly Route[] = [
   webhookEndpoints.create,
   webhookEndpoints.get,
   webhookEndpoints.change,
+  webhookEndpoints.getOwn,
+  webhookEndpoints.put,
   webhookEndpoints.remove,
   webhookEndpoints.secret,
   webhookEndpoints.rotate,

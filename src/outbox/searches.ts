@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from '../db/database.ts';
+import { oneRow, type Reader, type Tx } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
 
@@ -26,10 +26,11 @@ export async function searchesOf(db: Reader, account: AccountId): Promise<number
   return searches;
 }
 
-/** Called after a filter was written: throws `too_many_filters` if the account exceeds the maximum number of searches. */
+/**
+ * Called after a filter was written, with the account's row locked: throws `too_many_filters` if the account exceeds the
+ * maximum number of searches.
+ */
 export async function refuseTooManySearches(tx: Tx, account: AccountId): Promise<void> {
-  // transactions that write filters at the same time see each other's
-  await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
   const searches = (await searchesOf(tx, account)) ?? 0;
   if (searches <= MOST_SEARCHES) return;
   throw fail(

@@ -291,6 +291,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     body: { url: 'http://127.0.0.1:9/hook', event_types: ['order.*'] },
   });
   await act('changeWebhookEndpoint', `${endpoints}/${endpoint.id}`, { body: { description: name } });
+  await act('putWebhookEndpointByExternalId', `${endpoints}/by-external-id/${name}`, {
+    body: { url: 'https://shop.example.com/own', event_types: ['order.created'] },
+  });
   await act('rotateWebhookEndpointSecret', `${endpoints}/${endpoint.id}/rotate-secret`);
   const pull = await act('createWebhookEndpoint', endpoints, {
     body: { delivery: 'pull', event_types: ['order.*'] },

@@ -50,11 +50,11 @@ async function obtain(
   path: string,
   body: object | undefined,
   secretOf: (body: Answer['body']) => string,
-  method: 'post' | 'patch' = 'post',
+  method: 'post' | 'patch' | 'put' = 'post',
 ): Promise<Answer['body']> {
   const once = { 'idempotency-key': `${operation} once` };
   const ask = () =>
-    method === 'post' ? world.api.post(path, body, once) : world.api.patch(path, body ?? {}, once);
+    method === 'post' ? world.api.post(path, body, once) : world.api[method](path, body ?? {}, once);
   const first = await ask();
   expect([200, 201], first.text).toContain(first.status);
   keep(`what ${operation} answers`, secretOf(first.body));
@@ -198,6 +198,9 @@ async function liveWithWebhooks(): Promise<void> {
   const reserved = { host: value('a header that is reserved') };
   expect((await world.api.patch(path, { headers: reserved })).reason).toBe('invalid_header');
   await liveWithPortal(path);
+  const named = '/v2/webhook-endpoints/by-external-id/shop-7';
+  const unused = { url: 'https://shop.example.com/hooks', status: 'disabled' };
+  await obtain('putWebhookEndpointByExternalId', named, unused, ({ secret }) => secret, 'put');
   await obtain('rotateWebhookEndpointSecret', `${path}/rotate-secret`, undefined, ({ secret }) => secret);
   const imported = {
     signing: 'github',

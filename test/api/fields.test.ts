@@ -164,9 +164,11 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
   if (put !== undefined) {
     test('are stored by PUT', async () => {
       const own = fill(operationOf(put).path, { external_id: 'put-1' });
-      const sent = examplesOf(fieldsOf(put));
-      expect(done(await api.put(own, sent))).toMatchObject(sent);
-      expect(done(await api.get(own))).toMatchObject({ ...sent, external_id: 'put-1' });
+      const fields = fieldsOf(put);
+      const sent = examplesOf(fields, resource);
+      const made = done(await api.put(own, sent));
+      expect(made).toMatchObject(shownOf(made, fields));
+      expect(done(await api.get(own))).toMatchObject({ ...shownOf(made, fields), external_id: 'put-1' });
     });
   }
 

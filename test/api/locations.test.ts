@@ -61,6 +61,8 @@ test('every operation that creates a record returns its address, where GET retur
   await make('createPayoutSchedule', api.post('/v2/affiliates/payout-schedules', rhythm));
   const endpoint = { url: 'http://127.0.0.1:9/events' };
   const { body: created } = await make('createWebhookEndpoint', api.post('/v2/webhook-endpoints', endpoint));
+  const own = api.put('/v2/webhook-endpoints/by-external-id/shop-7', endpoint);
+  await make('putWebhookEndpointByExternalId', own);
   const at = `/v2/webhook-endpoints/${created.id}`;
   await make('testWebhookEndpoint', api.post(`${at}/test`));
   const job = await make('recoverWebhookEndpoint', api.post(`${at}/recover`, { since: '2020-01-01' }));

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const rhythm = { name: 'monthly', every: 'month', day: 1 };
   const schedule = await api.post('/v2/affiliates/payout-schedules', rhythm);
   const key = await api.post('/v2/api-keys', { name: 'paths' });
-  const endpoint = await makeEndpoint(api);
+  const endpoint = await makeEndpoint(api, { external_id: affiliate.external_id });
   const { application_id, grant_id, user_id } = await makeGrant(world, api);
   const { body: sessions } = await api.get(`/v2/sessions?user_id=${user_id}`);
   const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);

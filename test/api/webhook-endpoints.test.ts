@@ -65,6 +65,7 @@ describe('an endpoint', () => {
       url: URL,
       description: null,
       owner: null,
+      external_id: null,
       event_types: null,
       filter: null,
       status: 'enabled',
@@ -266,6 +267,7 @@ describe('the secret', () => {
       object: 'webhook_endpoint_secret',
       secret: first.secret,
       previous_secret_expires_at: null,
+      public_keys_url: null,
     });
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });

@@ -128,22 +128,6 @@ inChromium('webhooks', (chromium) => {
     expect(await shown.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
     await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('A second signature (Custom) is also sent until').waitFor();
-    await page.getByRole('button', { name: 'Change how it signs' }).click();
-    await signing.getByLabel('Signed as').selectOption('Standard Webhooks, Ed25519');
-    await signing.getByText('The receiver verifies with a public key').waitFor();
-    await signing.getByRole('button', { name: 'Change it' }).click();
-    const keyShown = page.getByRole('dialog', { name: 'The new public key' });
-    const publicKey = await keyShown.getByLabel('Public key').inputValue();
-    expect(publicKey).toMatch(/^whpk_/);
-    await keyShown.getByRole('button', { name: 'I have saved it' }).click();
-    const shownKeys = page.getByLabel('Address where anyone can read the public keys');
-    if ((await shownKeys.count()) === 0)
-      await page.getByRole('button', { name: 'Show the public key' }).click();
-    await shownKeys.waitFor();
-    expect(await page.getByLabel('Public key', { exact: true }).inputValue()).toBe(publicKey);
-    const served = await (await fetch(await shownKeys.inputValue())).text();
-    expect(served).toContain(publicKey);
-    await expectAccessible(page);
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Header', { exact: true }).fill('X-Shop');
     await page.getByLabel('Value', { exact: true }).fill('its-value');
@@ -175,6 +159,33 @@ inChromium('webhooks', (chromium) => {
     });
     expect(sent?.body).toContain('"is_test":true,"data":{"exact":12345678901234567890.10}');
     await page.getByRole('dialog', { name: 'order.tried' }).getByText('Attempt 1').waitFor();
+    expectQuiet(ada);
+  });
+
+  test('an endpoint that changes to a key pair shows its public key, and where anyone can read it', async () => {
+    const { body: endpoint } = await world.api.post('/v2/webhook-endpoints', {
+      url: 'https://keys.example.com/payhook',
+    });
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${endpoint.id}?view=settings` });
+    const { page } = ada;
+    const signing = page.getByRole('dialog', { name: 'Change how it signs' });
+    await page.getByRole('button', { name: 'Change how it signs' }).click();
+    await signing.getByLabel('Signed as').selectOption('Standard Webhooks, Ed25519');
+    await signing.getByText('The receiver verifies with a public key').waitFor();
+    await signing.getByRole('button', { name: 'Change it' }).click();
+    const keyShown = page.getByRole('dialog', { name: 'The new public key' });
+    const publicKey = await keyShown.getByLabel('Public key').inputValue();
+    expect(publicKey).toMatch(/^whpk_/);
+    await keyShown.getByRole('button', { name: 'I have saved it' }).click();
+    const shownKeys = page.getByLabel('Address where anyone can read the public keys');
+    if ((await shownKeys.count()) === 0)
+      await page.getByRole('button', { name: 'Show the public key' }).click();
+    await shownKeys.waitFor();
+    expect(await page.getByLabel('Public key', { exact: true }).inputValue()).toBe(publicKey);
+    const served = await (await fetch(await shownKeys.inputValue())).text();
+    expect(served).toContain(publicKey);
+    await expectAccessible(page);
+    await world.api.delete(`/v2/webhook-endpoints/${endpoint.id}`);
     expectQuiet(ada);
   });
 

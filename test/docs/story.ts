@@ -281,6 +281,11 @@ export async function listening({ show, refuse, chapter }: Recorder, { receiver 
   });
   await show('getWebhookEndpoint', { path: { id } });
   await show('getWebhookEndpointSecret', { path: { id } });
+  await show('putWebhookEndpointByExternalId', {
+    path: { external_id: 'warehouse' },
+    body: { url: receiver.url, event_types: ['order.shipped'], rate_limit: 20 },
+  });
+  await show('getWebhookEndpointByExternalId', { path: { external_id: 'warehouse' } });
   await show('listWebhookEndpoints', { query: { status: 'enabled' } });
   await show('listEventTypes', { query: { sort: '-type', per_page: 1 } });
   await describeType({ show, refuse });

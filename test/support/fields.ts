@@ -183,6 +183,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   'webhook endpoints': {
     create: 'POST /v2/webhook-endpoints',
     change: 'PATCH /v2/webhook-endpoints/{id}',
+    put: 'PUT /v2/webhook-endpoints/by-external-id/{external_id}',
     exported: 'webhook-endpoints',
     least: { url: 'https://shop.example.com/in' },
     values: {

@@ -282,7 +282,7 @@ async function makeCorrection(world: World, api: Api, affiliate: number): Promis
  * deleted.
  */
 export async function furnish(world: World, api: Api, prefix: string): Promise<Ids> {
-  const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
+  const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix }, external_id: `${prefix}-0` });
   const [affiliate_id = 0, other = 0] = await makeAffiliates(api, 2, prefix);
   const address = { line1: '1 Main St', city: 'Boston' };
   const rhythm = { name: prefix, every: 'month', day: 1 };

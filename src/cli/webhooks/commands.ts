@@ -20,6 +20,7 @@ import { printable } from '../terminal/table.ts';
 import { exactTime } from '../terminal/time.ts';
 import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
 import { addPortalLinks } from './portal-links.ts';
+import { addPut } from './put.ts';
 import { addRecover, withEndpoint } from './recover.ts';
 import { addRetry } from './retry.ts';
 import { addTestFilter } from './test-filter.ts';
@@ -38,6 +39,7 @@ export function addWebhooks(webhooks: Command, cli: Cli): void {
   addRecover(webhooks, cli);
   addCreate(webhooks, cli);
   addChange(webhooks, cli);
+  addPut(webhooks, cli);
   addSwitches(webhooks, cli);
   addDelete(webhooks, cli);
   addTest(webhooks, cli);
@@ -61,7 +63,7 @@ function addList(webhooks: Command, cli: Cli): void {
     )
     .option('--error-code <code>', 'only events whose last attempt failed with this code, such as timeout')
     .option('--event <event>', 'only the event with this id (evt_…)')
-    .option('--external-id <id>', 'only the event with this id of yours')
+    .option('--external-id <id>', 'endpoints: the one with this id of yours; events: the same')
     .option('--page <number>', 'the page')
     .option('--per-page <number>', 'lines per page, at most 100')
     .option('--json', 'print the page (a list of WebhookEndpoint; of one endpoint, of WebhookEvent)')
@@ -218,6 +220,7 @@ async function listEndpoints(
   options: ListOptions & LogOptions,
 ): Promise<undefined> {
   for (const name of LOG_OPTIONS) {
+    if (name === 'externalId') continue;
     const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     if (options[name] !== undefined) {
       throw new UsageError(`--${option} filters events: name an endpoint`);

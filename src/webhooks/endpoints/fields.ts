@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { type Fields, type WritableField, writable } from '../../contract/fields.ts';
 import { identifier, metadata, nullable, text, timestamp } from '../../contract/schemas.ts';
 import { toJson } from '../../kernel/json.ts';
-import { BEHIND } from '../../outbox/order.ts';
 import { egressInputs, egressShown } from '../egress/record.ts';
 import { filterColumns } from '../filters/columns.ts';
 import { filter } from '../filters/record.ts';
@@ -17,6 +16,7 @@ import {
   signingSecret,
 } from '../signing/record.ts';
 import { knownTypes } from '../types/types.ts';
+import { customOf, nextAttempt, pausedUntil, signingOf } from './columns.ts';
 
 /** Columns to write, with values as PostgreSQL takes them. */
 export type Columns = Readonly<Record<string, unknown>>;
@@ -37,19 +37,6 @@ const url = Type.String({
   maxLength: 2048,
   description: 'http or https, without credentials and fragment, at a public address',
 });
-
-const signingOf = (column: string) => `case when ${column} is null then 'standard'
-    when json_typeof(${column}) = 'string' then ${column} #>> '{}' else 'custom' end`;
-// schemes that an earlier version stored have no further headers
-const customOf = (column: string) => `case when json_typeof(${column}) = 'object' then
-  (jsonb_build_object('headers', '{}'::jsonb) || ${column}::jsonb)::json end`;
-
-// less than a second ahead is only the rate limit
-const pausedUntil = `case when s.may_start_at > now() + interval '1 second' then s.may_start_at end`;
-// rows of an earlier generation are due at once (see queue.generation)
-const nextAttempt = `(select greatest(least(q.due_at, case when q.generation < e.resumptions then now() end), ${pausedUntil})
-  from queue q where q.account_id = e.account_id and q.endpoint_id = e.id and q.lease_token is null and q.generation < ${BEHIND.sql}
-  order by q.generation, q.due_at limit 1)`;
 
 /** The fields of a webhook endpoint, over `webhook_endpoints e` and its `endpoint_state s`: the only list of them. */
 export const ENDPOINT_FIELDS = {
@@ -106,6 +93,18 @@ export const ENDPOINT_FIELDS = {
     option: '--owner <name>',
     stored: (owner: string | null) => ({ owner }),
     isOfPortal: false,
+  },
+  external_id: {
+    schema: nullable(Type.String()),
+    input: nullable(identifier),
+    type: 'id',
+    label: 'Your id',
+    help: 'your own id of the endpoint, unique in the account',
+    example: 'shop-7-orders',
+    option: '--external-id <id>',
+    stored: (external_id: string | null) => ({ external_id }),
+    isOfPortal: false,
+    portalColumn: 'null',
   },
   event_types: {
     schema: nullable(Type.Array(Type.String(), { description: 'null = all' })),

@@ -41,7 +41,7 @@ export const changedWebhookEndpoint = strict(
     secret: Type.Optional({
       ...secret,
       description:
-        'only if this change created a new secret, because the scheme cannot use the previous one; null when a stored answer is replayed',
+        'only if this created a secret, with the endpoint or because the scheme cannot use the previous one; null when a stored answer is replayed',
     }),
   },
   { title: 'ChangedWebhookEndpoint' },
@@ -58,6 +58,10 @@ export const withNewSecret = (
 /** The record with the secret that was just generated. */
 export const withSecret = (json: Json<WebhookEndpoint>, made: string): Json<NewWebhookEndpoint> =>
   extended(json, { secret: toJson(made) });
+
+/** The response of a creation as one of a change, which may have a secret too. */
+export const asChanged = (json: Json<NewWebhookEndpoint>): Json<ChangedWebhookEndpoint> =>
+  json as string as Json<ChangedWebhookEndpoint>;
 
 /** The response with only the secret. */
 export const endpointSecret = strict(
@@ -103,6 +107,10 @@ export type TestEvent = Static<typeof testEvent>;
 /** The fields of a new endpoint. */
 export const newEndpoint = newSchema(ENDPOINT_FIELDS);
 export type NewEndpoint = Static<typeof newEndpoint>;
+const { external_id: _, ...configured } = newEndpoint.properties;
+/** The same for an endpoint addressed by its external_id. */
+export const endpointConfiguration = strict(configured);
+export type EndpointConfiguration = Static<typeof endpointConfiguration>;
 /** The fields that may be changed. */
 export const endpointChange = strict({
   ...changeSchema(ENDPOINT_FIELDS).properties,

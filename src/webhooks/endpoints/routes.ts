@@ -6,9 +6,11 @@ import { filterTest, filterTestInput } from '../filters/record.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
 import { signingSecret } from '../signing/record.ts';
+import { getByExternalId, putEndpoint } from './external-id.ts';
 import {
   changedWebhookEndpoint,
   endpointChange,
+  endpointConfiguration,
   endpointSecret,
   newEndpoint,
   newWebhookEndpoint,
@@ -27,6 +29,8 @@ import {
 import { endpointList, listEndpoints } from './store.ts';
 
 const DAY_SECONDS = 86_400;
+const droppedHeaders = (names: readonly string[]): Readonly<Record<string, string>> =>
+  names.length > 0 ? { 'payhook-dropped-headers': names.join(', ') } : {};
 /** Why the settings of an endpoint are refused, when it is created and when it is changed. */
 const REFUSED_SETTINGS = [
   'invalid_url',
@@ -66,7 +70,7 @@ export const create = writeRoute({
   body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
   creates: '/v2/webhook-endpoints/{id}',
-  errors: [...REFUSED_SETTINGS, 'too_many_endpoints'],
+  errors: [...REFUSED_SETTINGS, 'too_many_endpoints', 'duplicate_external_id'],
   secret: 'secret',
   handle: async ({ tx, body, env, ...caller }) =>
     created(await createEndpoint(tx, { ...caller, ...env }, body)),
@@ -103,11 +107,61 @@ export const change = writeRoute({
     'use the secret there is and the request names none, a new one is made, and the answer shows it.',
   body: endpointChange,
   returns: { 200: changedWebhookEndpoint },
-  errors: ['resource_missing', 'endpoint_owner_fixed', 'too_many_endpoints', ...REFUSED_SETTINGS],
+  errors: [
+    'resource_missing',
+    'endpoint_owner_fixed',
+    'too_many_endpoints',
+    'duplicate_external_id',
+    ...REFUSED_SETTINGS,
+  ],
   secret: 'secret',
   handle: async ({ tx, body, params, env, ...caller }) => {
     const { json, dropped } = await changeEndpoint(tx, { ...caller, ...env }, params.id, body);
-    return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
+    return ok(json, droppedHeaders(dropped));
+  },
+});
+
+const byExternalId = '/v2/webhook-endpoints/by-external-id/{external_id}';
+const inPath = {
+  external_id: {
+    description: 'your own id of the endpoint, percent-encoded',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+};
+
+export const getOwn = readRoute({
+  operation: 'getWebhookEndpointByExternalId',
+  path: byExternalId,
+  inPath,
+  scope: 'webhooks',
+  needs: 'read',
+  summary: 'Get a webhook endpoint by your own id',
+  returns: { 200: webhookEndpoint },
+  errors: ['resource_missing'],
+  handle: async ({ db, principal, params }) => ok(await getByExternalId(db, principal, params.external_id)),
+});
+
+export const put = writeRoute({
+  operation: 'putWebhookEndpointByExternalId',
+  method: 'PUT',
+  path: byExternalId,
+  inPath,
+  scope: 'webhooks',
+  needs: 'webhooks',
+  sends: ['Payhook-Dropped-Headers'],
+  summary: 'Create or configure a webhook endpoint by your own id',
+  description:
+    'Creates the endpoint with this external_id (201, with the secret), or gives it exactly this configuration (200): absent fields ' +
+    'get the value of a new endpoint, and headers that are not named are removed. `status`, `secret` and `second_signature` stay ' +
+    'unless they are sent. The same body again changes nothing. Two requests at once create one endpoint.',
+  body: endpointConfiguration,
+  returns: { 200: changedWebhookEndpoint, 201: changedWebhookEndpoint },
+  creates: '/v2/webhook-endpoints/{id}',
+  errors: ['endpoint_owner_fixed', 'too_many_endpoints', ...REFUSED_SETTINGS],
+  secret: 'secret',
+  handle: async ({ tx, body, params, env, ...caller }) => {
+    const done = await putEndpoint(tx, { ...caller, ...env }, params.external_id, body);
+    return done.isNew ? created(done.json) : ok(done.json, droppedHeaders(done.dropped));
   },
 });
 

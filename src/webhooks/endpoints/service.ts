@@ -1,9 +1,8 @@
-import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../contract/env.ts';
 import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
-import { namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
@@ -42,9 +41,11 @@ import { checkBatchScheme, checkHeaderNames, newSignatures, signatureChange } fr
 import {
   type EndpointRow,
   endpointRow,
+  idByExternalId,
   insertEndpoint,
   lockAndCount,
   lockEndpoint,
+  lockOthers,
   lockRecord,
   markDeleted,
   markDisabled,
@@ -55,6 +56,7 @@ import {
   typesWaiting,
   updateEndpoint,
 } from './store.ts';
+import { urlColumns } from './url.ts';
 
 /** Who asks, and what is needed to handle secrets and addresses. */
 export interface Caller extends Pick<Env, 'vault' | 'addresses' | 'mostEndpoints'> {
@@ -108,7 +110,7 @@ export function getEndpoint(db: Reader, caller: Beholder, id: string): Promise<J
 /**
  * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
  * `invalid_header`, `invalid_signing`, `invalid_secret`, `invalid_proxy`, `invalid_client_certificate`,
- * `invalid_client_credentials`, `insufficient_scope`, `too_many_endpoints`; in a portal also `not_in_portal`.
+ * `invalid_client_credentials`, `insufficient_scope`, `too_many_endpoints`, `duplicate_external_id`; in a portal also `not_in_portal`.
  */
 export async function createEndpoint(
   tx: Tx,
@@ -128,6 +130,7 @@ export async function createEndpoint(
       `the account has ${count.all} webhook endpoints, and MAX_WEBHOOK_ENDPOINTS allows ${mostEndpoints}: delete one first`,
     );
   }
+  await refuseTaken(tx, account, input.external_id);
   const key = await sealingKey(tx);
   const { secret, columns } = newSignatures(input, { seal: sealing(caller, endpoint, key), now });
   const { addresses } = caller;
@@ -145,6 +148,14 @@ export async function createEndpoint(
   if (input.filter) await refuseTooManySearches(tx, account);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, principal, endpoint), secret);
+}
+
+/** Refuses an external_id that another endpoint has, while nobody else can take it. Throws `duplicate_external_id`. */
+async function refuseTaken(tx: Tx, account: AccountId, externalId: string | null | undefined): Promise<void> {
+  const other = externalId ? await idByExternalId(tx, account, externalId) : null;
+  if (other !== null) {
+    throw fail('duplicate_external_id', `external_id: the webhook endpoint ${idOf('we', other)} has it`);
+  }
 }
 
 /** An endpoint after a change. */
@@ -169,6 +180,8 @@ export async function changeEndpoint(
 ): Promise<ChangedEndpoint> {
   const { account, principal, vault } = caller;
   const endpoint = endpointUuid(id);
+  // what compares it with others locks the account first: creation and PUT do too
+  if (input.owner || input.external_id || input.filter) await lockOthers(tx, account);
   const before = await lockEndpoint(tx, account, endpoint);
   if (before === null) throw missingEndpoint();
   if (input.held !== undefined && input.status !== 'enabled')
@@ -183,6 +196,7 @@ export async function changeEndpoint(
     checkSubscription(principal, await typesWaiting(tx, account, endpoint));
   }
   await checkOwnerChange(tx, principal, input, before);
+  if (input.external_id !== before.external_id) await refuseTaken(tx, account, input.external_id);
   const { url, ...others } = input;
   // sending the whole record back does not count as choosing a URL
   const isSame = url === before.url && principal.kind !== 'operator';
@@ -199,9 +213,11 @@ export async function changeEndpoint(
   const egress = changedEgress(input, egressBefore, { addresses, nowMs: msOf(before.now), isMoved });
   const signatures = signatureChange(input, before, { open, seal: sealing(caller, endpoint, key) });
   const columns = {
-    ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
+    ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore, isSealed: !isMoved })),
     ...signatures.columns,
-    ...(egress === egressBefore ? {} : egressColumns(egress, { account, vault, endpoint, key })),
+    ...(isDeepStrictEqual(egress, egressBefore)
+      ? {}
+      : egressColumns(egress, { account, vault, endpoint, key })),
   };
   checkHeaderNames(columns, before, egress);
   checkBatchScheme(columns, before);
@@ -209,7 +225,7 @@ export async function changeEndpoint(
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   if (input.filter) await refuseTooManySearches(tx, account);
   // the first slice of what waits behind others; workers do the rest
-  if (input.ordered === false) await releaseUnordered(tx);
+  if (before.ordered && input.ordered === false) await releaseUnordered(tx);
   const after = (columns.header_names as string[] | undefined) ?? before.header_names;
   const dropped = isMoved ? before.header_names.filter((name) => !after.includes(name)) : [];
   if (input.client_credentials === undefined && egressBefore.credentials && !egress.credentials)
@@ -272,8 +288,6 @@ export async function deleteEndpoint(tx: Tx, principal: Principal, id: string): 
   // the first slice of what waits there; workers do the rest
   await endDeleted(tx);
 }
-
-const LOOPBACK_HINT = '; only `payhook webhooks create` on the machine of the server may name its loopback';
 
 /**
  * Sends a test event to this endpoint only, whatever it subscribes to. `json` is the body that `data` came in.
@@ -351,7 +365,16 @@ async function columnsOf(
   tx: Tx,
   endpoint: EndpointId,
   input: EndpointChange,
-  { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
+  {
+    caller,
+    headersBefore,
+    isSealed = false,
+  }: {
+    readonly caller: Caller;
+    readonly headersBefore: OwnHeaders;
+    /** These headers are what is stored. */
+    readonly isSealed?: boolean;
+  },
 ): Promise<Columns> {
   const { account, vault } = caller;
   const columns: Record<string, unknown> = {
@@ -360,29 +383,11 @@ async function columnsOf(
   };
   if (input.headers !== undefined) {
     const headers = changedHeaders(headersBefore, input.headers);
+    // sealed again, the same values would be other bytes
+    if (isSealed && isDeepStrictEqual(headers, headersBefore)) return columns;
     columns.header_names = Object.keys(headers);
     const values = toJson(Object.values(headers));
     columns.header_values = vault.seal(values, placeOf(account, endpoint, 'headers'), await sealingKey(tx));
   }
   return columns;
-}
-
-/**
- * Only the operator of this machine may allow a URL on the loopback, and only for this machine. The networks that the
- * operator allowed are for the account, not for who it opens a portal to.
- */
-function urlColumns(url: string, { principal, addresses }: Caller): Columns {
-  const isOfPortal = principal.portal !== undefined;
-  const isLoopback = namesLoopback(url);
-  const isLocal = isLoopback && principal.kind === 'operator';
-  const problem = isLocal ? null : refusalOfUrl(url, isOfPortal ? PUBLIC_ONLY : addresses);
-  if (problem !== null) {
-    throw fail('invalid_url', `url must ${problem}${isLoopback && !isOfPortal ? LOOPBACK_HINT : ''}`);
-  }
-  return {
-    url,
-    local_url: isLocal ? url : null,
-    local_machine: isLocal ? hostname() : null,
-    public_only: isOfPortal,
-  };
 }

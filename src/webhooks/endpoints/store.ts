@@ -25,6 +25,7 @@ export const endpointList: ListDefinition = {
       status === 'enabled' ? sql`e.disabled_at is null` : sql`e.disabled_at is not null`,
     ),
     owner: exactly('e.owner'),
+    external_id: exactly('e.external_id'),
     ...idInstants('created_at', 'e.id'),
   },
 };
@@ -92,6 +93,8 @@ export interface EndpointRow {
   readonly now: string;
   readonly disabled_at: string | null;
   readonly owner: string | null;
+  readonly external_id: string | null;
+  readonly ordered: boolean;
   readonly event_types: string[] | null;
   readonly filter: string | null;
   /** The most events in a request; null = one. */
@@ -104,7 +107,7 @@ const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, egress_sealed, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
-        owner, event_types, filter, batch_events, pull
+        owner, external_id, ordered, event_types, filter, batch_events, pull
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */
@@ -118,24 +121,33 @@ export function lockEndpoint(tx: Tx, account: AccountId, id: EndpointId): Promis
 }
 
 /**
- * How many live endpoints an account has, how many of them an owner, and how many an owner may have (null = not set). Nobody
- * else can create one until the transaction ends.
+ * Lets nobody else create an endpoint, or compare one with the account's others, until the transaction ends. Call it before
+ * locking an endpoint. Returns how many an owner may have (null = not set).
+ */
+export async function lockOthers(tx: Tx, account: AccountId): Promise<number | null> {
+  const { most } = await oneRow<{ most: number | null }>(
+    tx,
+    sql`select endpoints_per_owner as most from accounts where id = ${account} for no key update`,
+  );
+  return most;
+}
+
+/**
+ * How many live endpoints an account has, how many of them an owner, and how many an owner may have (null = not set). Locks
+ * as `lockOthers` does.
  */
 export async function lockAndCount(
   tx: Tx,
   account: AccountId,
   owner: string | null,
 ): Promise<{ readonly all: number; readonly ofOwner: number; readonly mostOfOwner: number | null }> {
-  const { most } = await oneRow<{ most: number | null }>(
-    tx,
-    sql`select endpoints_per_owner as most from accounts where id = ${account} for no key update`,
-  );
+  const mostOfOwner = await lockOthers(tx, account);
   const counts = await oneRow<{ all: number; ofOwner: number }>(
     tx,
     sql`select count(*)::int as all, (count(*) filter (where owner = ${owner}))::int as "ofOwner"
         from webhook_endpoints where account_id = ${account} and deleted_at is null`,
   );
-  return { ...counts, mostOfOwner: most };
+  return { ...counts, mostOfOwner };
 }
 
 /** An id for a new endpoint, and the time. */
@@ -159,6 +171,7 @@ export async function insertEndpoint(
   );
 }
 
+/** Writes columns. Values that are there already are no change: `updated_at` then stays. */
 export async function updateEndpoint(
   tx: Tx,
   account: AccountId,
@@ -166,11 +179,32 @@ export async function updateEndpoint(
   columns: Columns,
 ): Promise<void> {
   const assignments = Object.entries(columns).map(([name, value]): Sql => sql`${raw(name)} = ${value}`);
+  const here = sql`account_id = ${account} and id = ${id}`;
+  const { row } = await oneRow<{ row: string }>(
+    tx,
+    sql`select to_jsonb(e)::text as row from webhook_endpoints e where ${here}`,
+  );
+  await rows(tx, sql`update webhook_endpoints set ${join(assignments)} where ${here}`);
   await rows(
     tx,
-    sql`update webhook_endpoints set ${join([...assignments, sql`updated_at = now_ms()`])}
-        where account_id = ${account} and id = ${id}`,
+    sql`update webhook_endpoints e set updated_at = now_ms() where ${here} and to_jsonb(e) <> ${row}::jsonb`,
   );
+}
+
+/** The id of the live endpoint with this external_id, or null. */
+export async function idByExternalId(
+  db: Reader,
+  account: AccountId,
+  externalId: string,
+): Promise<EndpointId | null> {
+  // no external_id contains NUL, and PostgreSQL does not accept it
+  if (externalId.includes('\0')) return null;
+  const row = await maybeRow<{ id: EndpointId }>(
+    db,
+    sql`select id from webhook_endpoints
+        where account_id = ${account} and external_id = ${externalId} and deleted_at is null`,
+  );
+  return row?.id ?? null;
 }
 
 /** Disables a live, enabled endpoint; false when there is none. */

@@ -1850,6 +1850,7 @@ class AsyncWebhookEndpoints:
         sort: Literal["id", "-id", "created_at", "-created_at"] | None = None,
         status: Literal["enabled", "disabled"] | None = None,
         owner: str | None = None,
+        external_id: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -1860,7 +1861,7 @@ class AsyncWebhookEndpoints:
         return self._calls.listing(
             "GET",
             ("/v2/webhook-endpoints",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "owner": owner, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "status": status, "owner": owner, "external_id": external_id, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
             order="id",
             **options,
         )
@@ -1901,6 +1902,37 @@ class AsyncWebhookEndpoints:
         until retention.
         """
         await self._calls.nothing("DELETE", ("/v2/webhook-endpoints/{id}", id), **options)
+
+    async def get_by_external_id(
+        self,
+        external_id: str,
+        **options: Unpack[CallOptions],
+    ) -> types.WebhookEndpoint:
+        """Get a webhook endpoint by your own id."""
+        return await self._calls.record(
+            "GET",
+            ("/v2/webhook-endpoints/by-external-id/{external_id}", external_id),
+            **options,
+        )
+
+    async def put_by_external_id(
+        self,
+        external_id: str,
+        body: types.PutWebhookEndpointByExternalIdBody,
+        **options: Unpack[KeyedOptions],
+    ) -> types.ChangedWebhookEndpoint:
+        """Create or configure a webhook endpoint by your own id. Creates the endpoint with this
+        external_id (201, with the secret), or gives it exactly this configuration (200): absent fields
+        get the value of a new endpoint, and headers that are not named are removed. `status`, `secret`
+        and `second_signature` stay unless they are sent. The same body again changes nothing. Two
+        requests at once create one endpoint.
+        """
+        return await self._calls.record(
+            "PUT",
+            ("/v2/webhook-endpoints/by-external-id/{external_id}", external_id),
+            body=body,
+            **options,
+        )
 
     async def secret(self, id: str, **options: Unpack[CallOptions]) -> types.WebhookEndpointSecret:
         """Get the secret that signs deliveries. What the receiver verifies with: the secret, or with

@@ -1094,6 +1094,8 @@ class ChangeWebhookEndpointBody(TypedDict):
     """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
     endpoint that has an owner keeps it.
     """
+    external_id: NotRequired[str | None]
+    """Your own id of the endpoint, unique in the account."""
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -1164,6 +1166,8 @@ class ChangedWebhookEndpoint(TypedDict):
     """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
     endpoint that has an owner keeps it.
     """
+    external_id: str | None
+    """Your own id of the endpoint, unique in the account."""
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
@@ -1229,8 +1233,8 @@ class ChangedWebhookEndpoint(TypedDict):
     updated_at: str
     """When it last changed."""
     secret: NotRequired[str | None]
-    """Only if this change created a new secret, because the scheme cannot use the previous one; null when
-    a stored answer is replayed.
+    """Only if this created a secret, with the endpoint or because the scheme cannot use the previous one;
+    null when a stored answer is replayed.
     """
 
 
@@ -1982,6 +1986,8 @@ class CreateWebhookEndpointBody(TypedDict):
     """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
     endpoint that has an owner keeps it.
     """
+    external_id: NotRequired[str | None]
+    """Your own id of the endpoint, unique in the account."""
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -3208,6 +3214,8 @@ class NewWebhookEndpoint(TypedDict):
     """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
     endpoint that has an owner keeps it.
     """
+    external_id: str | None
+    """Your own id of the endpoint, unique in the account."""
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
@@ -4962,6 +4970,72 @@ class PutEventTypeBody(TypedDict):
     """An example of `data`, which matches the schema; test events have it."""
 
 
+class PutWebhookEndpointByExternalIdBody(TypedDict):
+    delivery: NotRequired[EndpointDelivery]
+    """push: events are sent to the URL; pull: it has none, and consumers claim its events."""
+    url: NotRequired[str]
+    """Where events are sent, including pending ones; http or https, without credentials and fragment, at a
+    public address.
+    """
+    description: NotRequired[str | None]
+    """A note of yours."""
+    owner: NotRequired[str | None]
+    """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
+    endpoint that has an owner keeps it.
+    """
+    event_types: NotRequired[list[str] | None]
+    """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
+    filter: NotRequired[dict[str, Any] | None]
+    """Conditions on the payload; conditions on the payload that must all hold: a path, and a value or
+    operators ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or
+    take lists of filters. At most 4,096 bytes.
+    """
+    status: NotRequired[EndpointStatus]
+    """Events for a disabled endpoint are held until it is enabled."""
+    ordered: NotRequired[bool]
+    """Events with the same ordering key are sent one after the other, in the order in which they were
+    published; applies to events published from now on; false releases the events that wait.
+    """
+    batch: NotRequired[BatchInput | None]
+    """How events are sent together in one request; null if each is sent alone."""
+    rate_limit: NotRequired[int | None]
+    """The most requests that it is sent in a second; null = no limit."""
+    max_age: NotRequired[int | None]
+    """An event that was not delivered this many seconds after it was created is cancelled instead of sent;
+    null = no limit.
+    """
+    headers: NotRequired[dict[str, str | None]]
+    """Your own headers, sent with every delivery; values by name; null removes a header, others stay."""
+    payload: NotRequired[PayloadForm]
+    """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
+    whole event. thin: the event without its `data`, but with the id of its subject and the path to read
+    it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    signing: NotRequired[SigningScheme]
+    """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
+    stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
+    change. custom: as `custom_signing` says.
+    """
+    custom_signing: NotRequired[CustomSigningInput | None]
+    """The scheme of `signing: custom`; null with another scheme."""
+    secret: NotRequired[str]
+    """A secret that the receiver already has, or with `ed25519` your private key; by default the current
+    one stays if the scheme can use it, else a new one is created.
+    """
+    second_signature: NotRequired[SecondSignatureInput | None]
+    """A further signature that is sent until it expires; null if there is none."""
+    proxy: NotRequired[str | None]
+    """An HTTP proxy that requests go through, with user and password if it needs them:
+    http://user:password@proxy:3128; null = that of the server, if any.
+    """
+    client_certificate: NotRequired[ClientCertificateInput | None]
+    """The certificate shown to the receiver (mTLS), without its key; null if there is none."""
+    client_credentials: NotRequired[ClientCredentialsInput | None]
+    """How access tokens for the receiver are requested (OAuth 2); null if none are."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts."""
+
+
 class RecoverWebhookEndpointBody(TypedDict):
     since: NotRequired[str]
     """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
@@ -5937,6 +6011,8 @@ class WebhookEndpoint(TypedDict):
     """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
     endpoint that has an owner keeps it.
     """
+    external_id: str | None
+    """Your own id of the endpoint, unique in the account."""
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
