@@ -369,4 +369,4 @@ export const DASHBOARD_ROOMS = [
 
 /** What the dashboard may import from the server: the types, fields and errors of the client; roles; money, time and its zones, countries, payments and taxes. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|fields|retry)|contract\/roles|kernel\/(money|time|zones)|terms\/(countries|payment-answers|payment-reference|payments|payout-signals|taxes))\.ts$/;
+  /^src\/(client\/(api|errors|fields|retry)|contract\/roles|kernel\/(money|time|zones)|terms\/(countries|payment-answers|payment-reference|payments|payout-signals|taxes|with-tax))\.ts$/;

@@ -52,6 +52,8 @@ export const invoices = {
         `The invoice of ${affiliates(number)} must state the VAT in the currency of their country. Enter the exchange rate below.`,
       no_tax_id: (number: number) =>
         `The tax rule of ${affiliates(number)} requires a tax id. Set it in the tax profile, then issue again.`,
+      tax_not_paid: (number: number) =>
+        `The commissions of ${affiliates(number)} are net, and the payout was created before a rule with a tax matched: their tax was not paid.`,
     },
     atLeast: 'There are more.',
     rates: 'Exchange rates',

@@ -87,6 +87,10 @@ export const settings = {
       at_threshold: 'From the threshold on, a W-9 or W-8 is needed',
       always: 'Everybody needs a W-9 or W-8',
     },
+    commissionsAre: 'Commissions are',
+    commissionsAreHint:
+      'With net commissions, payouts pay the tax of the rules below on top, to affiliates who agreed to self-billing. A payout that exists keeps its tax.',
+    commissionsAreOptions: { gross: 'Gross: they include the tax', net: 'Net: the tax is paid on top' },
     states: 'Reports to states',
     statesHint:
       'From which sum of a year you report an affiliate to a state, if it differs from the built-in table: one state a line, such as CA 600 or OH none.',

@@ -2873,15 +2873,16 @@ func (resource *AffiliatesResource) Balances(ctx context.Context, options ...Cal
 }
 
 // Import: Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: name_first,
-// name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout, legal_type,
-// country, language; email is required. A column that is not there is left unchanged, an empty cell clears; a
-// PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
-// account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
-// tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-// tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, electronic_address,
-// self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line without
-// any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless
-// `partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.
+// name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout,
+// commissions_are, legal_type, country, language; email is required. A column that is not there is left
+// unchanged, an empty cell clears; a PayPal address without a method sets `payout_method` to `paypal`. Where
+// they are paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type.
+// Their tax profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city,
+// address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren,
+// electronic_address, self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by,
+// self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the
+// import with nothing written, unless `partial`; `dry_run` reports and writes nothing. Files of another shape go
+// to `/v2/imports`.
 func (resource *AffiliatesResource) Import(ctx context.Context, file Upload, query *ImportAffiliatesQuery, options ...CallOption) (*AffiliateImport, error) {
 	return record[AffiliateImport](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/import", query: query.values(), file: file, media: "text/csv"}, options)
 }

@@ -42,6 +42,9 @@ type Account struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm PayoutFormRule `json:"payout_form"`
+	// gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout
+	// is created.
+	CommissionsAre CommissionsAre `json:"commissions_are"`
 	// What is looked for in payouts because it may point to fraud.
 	PayoutSignals PayoutSignals `json:"payout_signals"`
 	// Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
@@ -175,6 +178,9 @@ type Affiliate struct {
 	IsReadyForPayout bool `json:"is_ready_for_payout"`
 	// Used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000}.
 	MinimumPayout map[string]int64 `json:"minimum_payout"`
+	// Used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+	// include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created.
+	CommissionsAre *CommissionsAre `json:"commissions_are"`
 	// What the affiliate is by law, if known.
 	LegalType *LegalType `json:"legal_type"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
@@ -542,6 +548,9 @@ type AffiliateWithBalance struct {
 	IsReadyForPayout bool `json:"is_ready_for_payout"`
 	// Used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000}.
 	MinimumPayout map[string]int64 `json:"minimum_payout"`
+	// Used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+	// include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created.
+	CommissionsAre *CommissionsAre `json:"commissions_are"`
 	// What the affiliate is by law, if known.
 	LegalType *LegalType `json:"legal_type"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
@@ -1090,6 +1099,9 @@ type ChangeAccountBody struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm *PayoutFormRule `json:"payout_form,omitzero"`
+	// gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout
+	// is created.
+	CommissionsAre *CommissionsAre `json:"commissions_are,omitzero"`
 	// Replaces the settings of all rules: what is missing has its default.
 	PayoutSignals *ChangeAccountBodyPayoutSignals `json:"payout_signals,omitzero"`
 	// Cents by the two letters of a state, for example {"CA": 60000, "OH": null}: the sum of a year from which you
@@ -1129,6 +1141,9 @@ type ChangeAffiliateBody struct {
 	IsReadyForPayout *bool `json:"is_ready_for_payout,omitzero"`
 	// Used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000}.
 	MinimumPayout Optional[map[string]int64] `json:"minimum_payout,omitzero"`
+	// Used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+	// include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created.
+	CommissionsAre Optional[CommissionsAre] `json:"commissions_are,omitzero"`
 	// What the affiliate is by law, if known.
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
@@ -1808,6 +1823,15 @@ type CommissionVoidedEvent struct {
 	Data Commission `json:"data"`
 }
 
+// CommissionsAre is a word of the API. A newer server may send others.
+type CommissionsAre string
+
+// The values of CommissionsAre.
+const (
+	CommissionsAreGross CommissionsAre = "gross"
+	CommissionsAreNet   CommissionsAre = "net"
+)
+
 // CommissionsImportedEventDataTotalsItem is an object of the API.
 type CommissionsImportedEventDataTotalsItem struct {
 	// The currency of the amounts.
@@ -1862,7 +1886,8 @@ type CompletePayoutBodyCommissionsItem struct {
 	IsPaid bool `json:"is_paid"`
 	// The line that the entry covers; without it, all lines of the affiliate.
 	Currency *string `json:"currency,omitzero"`
-	// The amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again.
+	// The amount paid in minor units of `currency`, at most the amount of the line, with the tax on top of it if its
+	// commissions are net; the rest is owed again.
 	Amount *int64 `json:"amount,omitzero"`
 	// Identifies the transfer, stored with the line.
 	PaymentReference Optional[string] `json:"payment_reference,omitzero"`
@@ -2024,6 +2049,9 @@ type CreateAffiliateBody struct {
 	IsReadyForPayout *bool `json:"is_ready_for_payout,omitzero"`
 	// Used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000}.
 	MinimumPayout Optional[map[string]int64] `json:"minimum_payout,omitzero"`
+	// Used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+	// include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created.
+	CommissionsAre Optional[CommissionsAre] `json:"commissions_are,omitzero"`
 	// What the affiliate is by law, if known.
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
@@ -3182,6 +3210,7 @@ const (
 	InvoiceSkipReasonNoRule           InvoiceSkipReason = "no_rule"
 	InvoiceSkipReasonNoRate           InvoiceSkipReason = "no_rate"
 	InvoiceSkipReasonNoTaxID          InvoiceSkipReason = "no_tax_id"
+	InvoiceSkipReasonTaxNotPaid       InvoiceSkipReason = "tax_not_paid"
 )
 
 // InvoiceTaxID is an object of the API.
@@ -3242,7 +3271,8 @@ type IssuedInvoicesSkippedItem struct {
 	// no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the agreement
 	// had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the affiliate; no_rate:
 	// the law wants the tax in `national_currency`: issue again with a rate; no_tax_id: the category requires a VAT
-	// id of the affiliate (S: or a tax number; AE: and your own).
+	// id of the affiliate (S: or a tax number; AE: and your own); tax_not_paid: the commissions are net, and their
+	// line was made without the tax that its rule now wants.
 	Reason InvoiceSkipReason `json:"reason"`
 	// Only with `no_rate`.
 	NationalCurrency *string `json:"national_currency,omitzero"`
@@ -3653,6 +3683,18 @@ type NewWebhookEndpoint struct {
 	// replayed.
 	Secret *string `json:"secret"`
 }
+
+// NoTaxReason is a word of the API. A newer server may send others.
+type NoTaxReason string
+
+// The values of NoTaxReason.
+const (
+	NoTaxReasonNoAgreement      NoTaxReason = "no_agreement"
+	NoTaxReasonAgreementExpired NoTaxReason = "agreement_expired"
+	NoTaxReasonNoRule           NoTaxReason = "no_rule"
+	NoTaxReasonNoTaxID          NoTaxReason = "no_tax_id"
+	NoTaxReasonNoInvoicing      NoTaxReason = "no_invoicing"
+)
 
 // NotSent is an object of the API.
 type NotSent struct {
@@ -4590,7 +4632,32 @@ type PayoutLineTotal struct {
 	Destination *PayoutLineDestination `json:"destination"`
 	// How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
 	// `paypal_email`; null: unknown.
-	PaidThrough *DestinationType `json:"paid_through"`
+	PaidThrough *DestinationType   `json:"paid_through"`
+	WithTax     *PayoutLineWithTax `json:"with_tax,omitzero"`
+}
+
+// PayoutLineWithTax: only if the commissions are net: sums with the tax on top of them, which is fixed when the
+// payout is created
+type PayoutLineWithTax struct {
+	// What leaves the bank: the amount and the tax.
+	Amount int64 `json:"amount"`
+	// Minor units of the currency given with it.
+	TaxAmount int64 `json:"tax_amount"`
+	// What was paid, with its tax.
+	PaidAmount int64 `json:"paid_amount"`
+	// What came back, with its tax.
+	ReturnedAmount int64 `json:"returned_amount"`
+	// S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT.
+	TaxCategory *TaxCategory `json:"tax_category"`
+	// Hundredths of a percent: 1900 = 19 %.
+	TaxRate *int64 `json:"tax_rate"`
+	// Why no tax is due.
+	Exemption *string `json:"exemption"`
+	// Why it has no tax, if no category applies. no_agreement: the affiliate had not agreed to self-billing;
+	// agreement_expired: the agreement had ended; no_rule: no rule of `invoicing` fits the tax profile of the
+	// affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own);
+	// no_invoicing: the account has no `invoicing` or no `tax_profile`.
+	Reason *NoTaxReason `json:"reason"`
 }
 
 // PayoutMethod is a word of the API. A newer server may send others.
@@ -4958,8 +5025,10 @@ type PayoutReturn struct {
 	AffiliateID int64 `json:"affiliate_id"`
 	// The currency of the amounts.
 	Currency string `json:"currency"`
-	// Minor units of the currency given with it.
+	// What is owed again, in minor units.
 	Amount int64 `json:"amount"`
+	// The tax on top of it, which came back too and is not owed; 0 if the amount includes the tax.
+	TaxAmount int64 `json:"tax_amount"`
 	// Your id of the request that booked it.
 	ExternalID *string `json:"external_id"`
 	// Why the money came back.
@@ -5139,7 +5208,18 @@ type PayoutTotal struct {
 	// Minor units of the currency given with it.
 	ReleasedAmount int64 `json:"released_amount"`
 	// Commissions that were released and are owed again.
-	ReleasedCount int64 `json:"released_count"`
+	ReleasedCount int64               `json:"released_count"`
+	WithTax       *PayoutTotalWithTax `json:"with_tax,omitzero"`
+}
+
+// PayoutTotalWithTax: only if commissions are net: sums with the tax on top of them
+type PayoutTotalWithTax struct {
+	// What leaves the bank: the amount and the tax.
+	Amount int64 `json:"amount"`
+	// Minor units of the currency given with it.
+	TaxAmount int64 `json:"tax_amount"`
+	// What was paid, with its tax.
+	PaidAmount int64 `json:"paid_amount"`
 }
 
 // PayoutUpdatedEvent is an object of the API.
@@ -5388,6 +5468,9 @@ type PutAffiliateByExternalIDBody struct {
 	IsReadyForPayout *bool `json:"is_ready_for_payout,omitzero"`
 	// Used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000}.
 	MinimumPayout Optional[map[string]int64] `json:"minimum_payout,omitzero"`
+	// Used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+	// include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created.
+	CommissionsAre Optional[CommissionsAre] `json:"commissions_are,omitzero"`
 	// What the affiliate is by law, if known.
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
@@ -5862,7 +5945,8 @@ type ReturnPayoutLineBody struct {
 	ExternalID Optional[string] `json:"external_id,omitzero"`
 	// Without it all currencies, or with an amount the only currency paid.
 	Currency *string `json:"currency,omitzero"`
-	// The returned amount in minor units; without it, everything not yet returned.
+	// The returned amount in minor units, with the tax if it was paid on top; without it, everything not yet
+	// returned.
 	Amount *int64 `json:"amount,omitzero"`
 	// Why the money came back.
 	Reason string `json:"reason"`

@@ -28,6 +28,7 @@ export const affiliateCreated: Static<typeof affiliate> = {
   slug: 'ada',
   paypal_email: null,
   payout_method: null,
+  commissions_are: null,
   legal_type: null,
   country: null,
   is_ready_for_payout: true,

@@ -65,6 +65,11 @@ export interface Account {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form: PayoutFormRule;
+  /**
+   * gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a
+   * payout is created
+   */
+  readonly commissions_are: CommissionsAre;
   /** What is looked for in payouts because it may point to fraud. */
   readonly payout_signals: PayoutSignals;
   /**
@@ -170,6 +175,11 @@ export interface Affiliate {
   readonly is_ready_for_payout: boolean;
   /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
+  /**
+   * used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+   * include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created
+   */
+  readonly commissions_are: CommissionsAre | null;
   /** what the affiliate is by law, if known */
   readonly legal_type: LegalType | null;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
@@ -502,6 +512,11 @@ export interface AffiliateWithBalance {
   readonly is_ready_for_payout: boolean;
   /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
+  /**
+   * used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+   * include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created
+   */
+  readonly commissions_are: CommissionsAre | null;
   /** what the affiliate is by law, if known */
   readonly legal_type: LegalType | null;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
@@ -810,6 +825,11 @@ export interface ChangeAccountBody {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form?: PayoutFormRule | undefined;
+  /**
+   * gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a
+   * payout is created
+   */
+  readonly commissions_are?: CommissionsAre | undefined;
   /** replaces the settings of all rules: what is missing has its default */
   readonly payout_signals?:
     | {
@@ -1027,6 +1047,11 @@ export interface ChangeAffiliateBody {
   readonly is_ready_for_payout?: boolean | undefined;
   /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /**
+   * used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+   * include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created
+   */
+  readonly commissions_are?: CommissionsAre | null | undefined;
   /** what the affiliate is by law, if known */
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
@@ -1728,6 +1753,8 @@ export interface CommissionVoidedEvent {
   readonly data: Commission;
 }
 
+export type CommissionsAre = 'gross' | 'net';
+
 export interface CommissionsImportedEvent {
   /** The id of the record. */
   readonly id: string;
@@ -1776,7 +1803,10 @@ export interface CompletePayoutBody {
     readonly is_paid: boolean;
     /** the line that the entry covers; without it, all lines of the affiliate */
     readonly currency?: Currency | undefined;
-    /** the amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again */
+    /**
+     * the amount paid in minor units of `currency`, at most the amount of the line, with the tax on top of it if
+     * its commissions are net; the rest is owed again
+     */
     readonly amount?: number | undefined;
     /** identifies the transfer, stored with the line */
     readonly payment_reference?: string | null | undefined;
@@ -1910,6 +1940,11 @@ export interface CreateAffiliateBody {
   readonly is_ready_for_payout?: boolean | undefined;
   /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /**
+   * used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+   * include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created
+   */
+  readonly commissions_are?: CommissionsAre | null | undefined;
   /** what the affiliate is by law, if known */
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
@@ -2878,7 +2913,13 @@ export interface InvoiceSeller {
   readonly tax_id: InvoiceTaxId | null;
 }
 
-export type InvoiceSkipReason = 'no_agreement' | 'agreement_expired' | 'no_rule' | 'no_rate' | 'no_tax_id';
+export type InvoiceSkipReason =
+  | 'no_agreement'
+  | 'agreement_expired'
+  | 'no_rule'
+  | 'no_rate'
+  | 'no_tax_id'
+  | 'tax_not_paid';
 
 export interface InvoiceTaxId {
   /** The type of the tax id. */
@@ -2934,7 +2975,8 @@ export interface IssuedInvoices {
      * no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the
      * agreement had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the
      * affiliate; no_rate: the law wants the tax in `national_currency`: issue again with a rate; no_tax_id: the
-     * category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)
+     * category requires a VAT id of the affiliate (S: or a tax number; AE: and your own); tax_not_paid: the
+     * commissions are net, and their line was made without the tax that its rule now wants
      */
     readonly reason: InvoiceSkipReason;
     /** only with `no_rate` */
@@ -3333,6 +3375,8 @@ export interface NewWebhookEndpoint {
    */
   readonly secret: string | null;
 }
+
+export type NoTaxReason = 'no_agreement' | 'agreement_expired' | 'no_rule' | 'no_tax_id' | 'no_invoicing';
 
 export interface NotSent {
   /** The webhook endpoint. */
@@ -4155,6 +4199,32 @@ export interface PayoutLineTotal {
    * `paypal_email`; null: unknown
    */
   readonly paid_through: DestinationType | null;
+  readonly with_tax?: PayoutLineWithTax | undefined;
+}
+
+/** only if the commissions are net: sums with the tax on top of them, which is fixed when the payout is created */
+export interface PayoutLineWithTax {
+  /** what leaves the bank: the amount and the tax */
+  readonly amount: number;
+  /** minor units of the currency given with it */
+  readonly tax_amount: number;
+  /** what was paid, with its tax */
+  readonly paid_amount: number;
+  /** what came back, with its tax */
+  readonly returned_amount: number;
+  /** S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT */
+  readonly tax_category: TaxCategory | null;
+  /** hundredths of a percent: 1900 = 19 % */
+  readonly tax_rate: number | null;
+  /** why no tax is due */
+  readonly exemption: string | null;
+  /**
+   * why it has no tax, if no category applies. no_agreement: the affiliate had not agreed to self-billing;
+   * agreement_expired: the agreement had ended; no_rule: no rule of `invoicing` fits the tax profile of the
+   * affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your
+   * own); no_invoicing: the account has no `invoicing` or no `tax_profile`
+   */
+  readonly reason: NoTaxReason | null;
 }
 
 export type PayoutMethod = 'paypal' | 'wise' | 'other';
@@ -4489,8 +4559,10 @@ export interface PayoutReturn {
   readonly affiliate_id: number;
   /** The currency of the amounts. */
   readonly currency: Currency;
-  /** minor units of the currency given with it */
+  /** what is owed again, in minor units */
   readonly amount: number;
+  /** the tax on top of it, which came back too and is not owed; 0 if the amount includes the tax */
+  readonly tax_amount: number;
   /** your id of the request that booked it */
   readonly external_id: string | null;
   /** Why the money came back. */
@@ -4661,6 +4733,17 @@ export interface PayoutTotal {
   readonly released_amount: number;
   /** commissions that were released and are owed again */
   readonly released_count: number;
+  readonly with_tax?: PayoutTotalWithTax | undefined;
+}
+
+/** only if commissions are net: sums with the tax on top of them */
+export interface PayoutTotalWithTax {
+  /** what leaves the bank: the amount and the tax */
+  readonly amount: number;
+  /** minor units of the currency given with it */
+  readonly tax_amount: number;
+  /** what was paid, with its tax */
+  readonly paid_amount: number;
 }
 
 export interface PayoutUpdatedEvent {
@@ -4893,6 +4976,11 @@ export interface PutAffiliateByExternalIdBody {
   readonly is_ready_for_payout?: boolean | undefined;
   /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /**
+   * used instead of the setting of the account: gross with the tax, or net with the tax paid on top; gross: they
+   * include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created
+   */
+  readonly commissions_are?: CommissionsAre | null | undefined;
   /** what the affiliate is by law, if known */
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
@@ -5431,7 +5519,10 @@ export interface ReturnPayoutLineBody {
   readonly external_id?: string | null | undefined;
   /** without it all currencies, or with an amount the only currency paid */
   readonly currency?: Currency | undefined;
-  /** the returned amount in minor units; without it, everything not yet returned */
+  /**
+   * the returned amount in minor units, with the tax if it was paid on top; without it, everything not yet
+   * returned
+   */
   readonly amount?: number | undefined;
   /** Why the money came back. */
   readonly reason: string;
@@ -7982,15 +8073,16 @@ export interface Operations {
   };
   /**
    * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: name_first,
-   * name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout, legal_type,
-   * country, language; email is required. A column that is not there is left unchanged, an empty cell clears; a
-   * PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
-   * account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
-   * tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-   * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, electronic_address,
-   * self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document. A line
-   * without any cell of these leaves them. One transaction: a bad line stops the import with nothing written,
-   * unless `partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.
+   * name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout,
+   * commissions_are, legal_type, country, language; email is required. A column that is not there is left
+   * unchanged, an empty cell clears; a PayPal address without a method sets `payout_method` to `paypal`. Where
+   * they are paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type.
+   * Their tax profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city,
+   * address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren,
+   * electronic_address, self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by,
+   * self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the
+   * import with nothing written, unless `partial`; `dry_run` reports and writes nothing. Files of another shape
+   * go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;

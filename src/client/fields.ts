@@ -109,6 +109,15 @@ export const AFFILIATE_FIELDS = {
     option: '--minimums <list>',
     isNullable: true,
   },
+  commissions_are: {
+    label: 'Commissions are',
+    type: 'word',
+    help: 'used instead of the setting of the account: gross with the tax, or net with the tax paid on top',
+    option: '--commissions-are <what>',
+    choices: ['gross', 'net'],
+    isNullable: true,
+    column: 'commissions_are',
+  },
   legal_type: {
     label: 'Legal type',
     type: 'word',

@@ -90,6 +90,7 @@ describe('returned money', () => {
       affiliate_id: a,
       currency: 'usd',
       amount: 300,
+      tax_amount: 0,
       external_id: null,
       reason: 'closed',
       reference: 'R-1',

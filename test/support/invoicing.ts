@@ -6,11 +6,15 @@ export const VAT_ID = 'DE136695976';
 
 const ADDRESS = { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' };
 
-/** The merchant's side of invoices: their name and address, and 19 % tax on supplies of German businesses. */
-export async function letInvoice(api: Api): Promise<void> {
+/** The merchant's side of invoices: their name and address, and a tax on supplies of German businesses, 19 % by default. */
+export async function letInvoice(
+  api: Api,
+  { rate = 1900, ...more }: { rate?: number; commissions_are?: 'net' } = {},
+): Promise<void> {
   const answer = await api.patch('/v2/account', {
     tax_profile: { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, vat_id: VAT_ID },
-    invoicing: { rules: [{ country: 'DE', has_vat_id: true, category: 'S', rate: 1900 }] },
+    invoicing: { rules: [{ country: 'DE', has_vat_id: true, category: 'S', rate }] },
+    ...more,
   });
   expect(answer.status, answer.text).toBe(200);
 }

@@ -10,6 +10,7 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Moneys, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
+import { amountsToPay } from './with-tax.tsx';
 
 const texts = payouts.approval;
 
@@ -188,7 +189,7 @@ function Decide({ payout, decision, onClose }: { payout: Payout; decision: Decis
       onClose={onClose}
     >
       <p>
-        {words.lead} <Moneys amounts={payout.totals} isStrong />
+        {words.lead} <Moneys amounts={amountsToPay(payout.totals)} isStrong />
       </p>
       <TextArea label={texts.note} value={note} onChange={setNote} rows={3} isOptional />
     </Confirm>

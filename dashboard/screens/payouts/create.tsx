@@ -9,13 +9,16 @@ import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { money } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Page, Tabs } from '../../parts/page.tsx';
+import { sumTexts } from '../../parts/sums.ts';
 import { toast } from '../../parts/toast.tsx';
 import { Moneys } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
+import { withTax } from '../../texts/with-tax.ts';
 import { LeftOut, WouldBePaid } from './preview.tsx';
 import { Sentences } from './sentences.tsx';
 import { PreviewSignals } from './signals.tsx';
+import { amountsToPay } from './with-tax.tsx';
 
 const route = getRouteApi('/payouts/new');
 const texts = payouts.create;
@@ -118,7 +121,10 @@ function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelect
       <div className="figures" aria-live="polite">
         <div>
           <span className="soft">{texts.total}</span>
-          <Moneys amounts={preview.totals} isStrong />
+          <Moneys amounts={amountsToPay(preview.totals)} isStrong />
+          {preview.totals.some(({ with_tax }) => with_tax !== undefined) && (
+            <span className="soft">{withTax.ofIt(sumTexts(preview.totals))}</span>
+          )}
         </div>
         <div>
           <span className="soft">{texts.pays}</span>

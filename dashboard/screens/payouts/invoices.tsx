@@ -11,7 +11,14 @@ import { toast } from '../../parts/toast.tsx';
 import { invoices } from '../../texts/invoices.ts';
 
 const texts = invoices.issue;
-const REASONS = ['no_agreement', 'agreement_expired', 'no_rule', 'no_rate', 'no_tax_id'] as const;
+const REASONS = [
+  'no_agreement',
+  'agreement_expired',
+  'no_rule',
+  'no_rate',
+  'no_tax_id',
+  'tax_not_paid',
+] as const;
 
 /** The invoices of a paid payout, and a button to issue missing ones. Renders nothing if the account issues none. */
 export function PayoutInvoices({ payout }: { payout: Payout }) {

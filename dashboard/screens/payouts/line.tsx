@@ -17,12 +17,13 @@ import { Confirm, ConfirmEnd, Drawer } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Money, Moneys, Time } from '../../parts/values.tsx';
+import { Money, Time } from '../../parts/values.tsx';
 import { commissions as commissionTexts } from '../../texts/commissions.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { LineFile } from './line-file.tsx';
 import { LineStatus } from './lines.tsx';
 import { Destination } from './preview.tsx';
+import { LineAmounts } from './with-tax.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const texts = payouts.line;
@@ -75,7 +76,7 @@ export function Line({ payout, line }: { payout: Payout; line: PayoutLine }) {
       <Card>
         <Facts
           rows={[
-            [payouts.columns.amount, <Moneys key="amount" amounts={line.totals} isStrong />],
+            [payouts.columns.amount, <LineAmounts key="amount" totals={line.totals} isStrong />],
             [payouts.columns.destination, <Destination key="destination" line={line} />],
             payout.status === 'paid'
               ? [payouts.columns.status, <LineStatus key="status" line={line} />]
@@ -118,13 +119,13 @@ function Returns({
     <Card title={texts.returns} actions={onBook && <Button onPress={onBook}>{texts.book}</Button>}>
       {data?.data.length === 0 && <p className="soft">{texts.noReturns}</p>}
       <ul className="send">
-        {data?.data.map(({ id, amount, currency, reason, returned_at, undone_at }) => (
+        {data?.data.map(({ id, amount, tax_amount, currency, reason, returned_at, undone_at }) => (
           <li key={id}>
             <div>
               {reason}
               <span className="second">{undone_at === null ? <Time at={returned_at} /> : texts.undone}</span>
             </div>
-            <Money amount={amount} currency={currency} />
+            <Money amount={amount + tax_amount} currency={currency} />
             {onBook && undone_at === null && (
               <Button kind="quiet" onPress={() => setUndoing(id)}>
                 {texts.undo}

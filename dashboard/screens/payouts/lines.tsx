@@ -11,6 +11,7 @@ import { type Column, rowLink, type Selection, Table } from '../../parts/table.t
 import { LineId, Moneys, Name, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 import { Destination } from './preview.tsx';
+import { LineAmounts } from './with-tax.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const texts = payouts.review;
@@ -165,7 +166,7 @@ export const COLUMNS: readonly Column<PayoutLine>[] = [
     title: payouts.columns.amount,
     sort: 'amount',
     isFigure: true,
-    cell: ({ totals }) => <Moneys amounts={totals} />,
+    cell: ({ totals }) => <LineAmounts totals={totals} />,
   },
 ];
 
@@ -191,7 +192,10 @@ export function LineStatus({ line: { totals } }: { line: PayoutLine }) {
         <span className="second">
           {payouts.columns.returned}{' '}
           <Moneys
-            amounts={returned.map(({ currency, returned_amount }) => ({ currency, amount: returned_amount }))}
+            amounts={returned.map(({ currency, returned_amount, with_tax }) => ({
+              currency,
+              amount: with_tax?.returned_amount ?? returned_amount,
+            }))}
           />
         </span>
       )}

@@ -5,7 +5,7 @@ import { TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { payouts } from '../../texts/payouts.ts';
-import { type DueLine, leavingOf, type Ticks } from './ticks.ts';
+import { type DueLine, leavingOf, restOf, type Ticks } from './ticks.ts';
 
 const texts = payouts.complete.part;
 
@@ -39,7 +39,7 @@ export function PartOfLine({ line, ticks, onClose }: { line: DueLine; ticks: Tic
         problem={isRight ? null : texts.wrong(money({ amount, currency }))}
       />
       {isRight && left < amount && (
-        <p className="hint">{texts.rest(money({ amount: amount - left, currency }))}</p>
+        <p className="hint">{texts.rest(money({ amount: restOf(line, left), currency }))}</p>
       )}
     </Confirm>
   );

@@ -31,6 +31,7 @@ import { PreparedBy } from './prepared-by.tsx';
 import { Signals, SignalsFile } from './signals.tsx';
 import { useTicks } from './ticks.ts';
 import { Mismatches, ReadVerification } from './verifications.tsx';
+import { paidWithTax, taxFacts } from './with-tax.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const STEPS = ['review', 'files', 'send', 'complete'] as const;
@@ -175,6 +176,7 @@ function Summary({
       <Facts
         rows={[
           [payouts.columns.amount, <Moneys key="amount" amounts={payout.totals} isStrong />],
+          ...taxFacts(payout.totals),
           [payouts.columns.affiliates, whole(payout.affiliate_count)],
           [payouts.columns.commissions, whole(payout.commission_count)],
           [payouts.columns.created, <Time key="created" at={payout.created_at} isFocusable />],
@@ -333,6 +335,7 @@ function Paid({ payout, lines }: Shown) {
         payout={payout}
         rows={[
           [payouts.paid.linePaid, amounts(payout.totals, 'paid_amount')],
+          ...paidWithTax(payout.totals),
           ...(released.length > 0
             ? [[payouts.paid.lineReleased, amounts(released, 'released_amount')] as const]
             : []),

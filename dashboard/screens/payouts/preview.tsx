@@ -14,8 +14,9 @@ import { Icon } from '../../parts/icon.tsx';
 import { type ListPosition, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Money, Moneys, Name, Status } from '../../parts/values.tsx';
+import { Money, Name, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
+import { LineAmounts } from './with-tax.tsx';
 import './payouts.css';
 
 const route = getRouteApi('/payouts/new');
@@ -90,7 +91,7 @@ const PAID: readonly Column<PayoutLine>[] = [
     isFigure: true,
     cell: (line) => (
       <>
-        <Moneys amounts={line.totals} /> <LeaveOut line={line} />
+        <LineAmounts totals={line.totals} /> <LeaveOut line={line} />
       </>
     ),
   },

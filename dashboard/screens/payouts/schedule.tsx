@@ -14,6 +14,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Moneys, Status, Time } from '../../parts/values.tsx';
 import { schedules as texts } from '../../texts/schedules.ts';
 import { ScheduleForm } from './schedule-form.tsx';
+import { amountsToPay } from './with-tax.tsx';
 
 const TONES = { created: 'good', empty: 'neutral', refused: 'warn' } as const;
 
@@ -146,7 +147,7 @@ function Now({ schedule: { filters, search, ignore_minimum } }: { schedule: Payo
       {preview && preview.affiliate_count > 0 && (
         <>
           <p className="soft">{texts.now.pays(preview.affiliate_count)}</p>
-          <Moneys amounts={preview.totals} isStrong />
+          <Moneys amounts={amountsToPay(preview.totals)} isStrong />
         </>
       )}
       {preview?.current_payout_id && (

@@ -1,13 +1,17 @@
 import { useState } from 'react';
 import type { CompletePayoutBody, Payout, PayoutLine } from '../../../src/client/api.ts';
 import { paymentReference } from '../../../src/terms/payment-reference.ts';
+import { netPart, toPay } from '../../../src/terms/with-tax.ts';
 import { type Sum, sumsOf } from '../../parts/sums.ts';
 
 /** A line to select: one affiliate in one currency, so `totals` has one entry. */
 export interface DueLine extends PayoutLine {
   readonly key: string;
   readonly currency: string;
+  /** What leaves the bank. */
   readonly amount: number;
+  /** What is owed: the amount without the tax on top. */
+  readonly net: number;
   /** A payment file that was downloaded pays it. */
   readonly isInFile: boolean;
   /** The affiliate has lines in other currencies too. */
@@ -22,7 +26,8 @@ export function dueLines(lines: readonly PayoutLine[]): DueLine[] {
       totals: [total],
       key: `${line.affiliate_id} ${total.currency}`,
       currency: total.currency,
-      amount: total.amount,
+      amount: toPay(total),
+      net: total.amount,
       isInFile: total.is_in_file,
       commission_count: total.commission_count,
       hasOthers: line.totals.length > 1,
@@ -66,6 +71,10 @@ export function useTicks(): Ticks {
 export const leavingOf = ({ key, amount }: DueLine, parts: Ticks['parts']): number =>
   Math.min(parts.get(key) ?? amount, amount);
 
+/** What stays owed of a line of which a part is paid: without the tax on top. */
+export const restOf = ({ amount, net }: DueLine, leaving: number): number =>
+  net - Number(netPart(BigInt(leaving), BigInt(net), BigInt(amount - net)));
+
 const worth = (currency: string, amount: number) => ({ totals: [{ currency, amount }] });
 const peopleOf = (lines: readonly DueLine[]) => new Set(lines.map(({ affiliate_id }) => affiliate_id)).size;
 
@@ -89,14 +98,14 @@ export function outcomeOf(
   for (const line of lines) (ticked.has(line.key) ? paid : released).push(line);
   const rests = paid
     .filter(({ key }) => parts.has(key))
-    .map((line) => ({ ...line, amount: line.amount - leavingOf(line, parts) }))
-    .filter(({ amount }) => amount > 0);
+    .filter((line) => leavingOf(line, parts) < line.amount)
+    .map((line) => ({ currency: line.currency, amount: restOf(line, leavingOf(line, parts)) }));
   return {
     paid,
     released,
     sums: {
       paid: sumsOf(paid.map((line) => worth(line.currency, leavingOf(line, parts)))),
-      released: sumsOf(released),
+      released: sumsOf(released.map(({ currency, net }) => worth(currency, net))),
       carried: sumsOf(rests.map(({ currency, amount }) => worth(currency, amount))),
     },
     people: { paid: peopleOf(paid), released: peopleOf(released) },

@@ -45,6 +45,7 @@ function AccountForm({ account }: { account: Account }) {
   const [approval, setApproval] = useState(account.approval);
   const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [payoutForm, setPayoutForm] = useState(account.payout_form);
+  const [commissionsAre, setCommissionsAre] = useState(account.commissions_are);
   const [states, setStates] = useState(() => typedStates(account));
   const [signals, setSignals] = useState(() => typedSignals(account));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
@@ -80,6 +81,7 @@ function AccountForm({ account }: { account: Account }) {
       approval,
       destination_wait_hours: Number(wait),
       payout_form: payoutForm,
+      commissions_are: commissionsAre,
       payout_signals: payoutSignals,
       state_thresholds: thresholds,
       debtor: debtorFrom(debtor),
@@ -148,6 +150,13 @@ function AccountForm({ account }: { account: Account }) {
             value={payoutForm}
             options={optionsOf(['none', 'at_threshold', 'always'], texts.payoutForms)}
             onChange={setPayoutForm}
+          />
+          <SelectField
+            label={texts.commissionsAre}
+            hint={texts.commissionsAreHint}
+            value={commissionsAre}
+            options={optionsOf(['gross', 'net'], texts.commissionsAreOptions)}
+            onChange={setCommissionsAre}
           />
           <StatesField typed={states} onChange={setStates} />
         </Card>

@@ -81,6 +81,7 @@ const REASONS = {
     'had an agreement that ended before the payment: payhook affiliates tax set … --self-billing-until',
   no_rate: 'needs an exchange rate',
   no_rule: 'matches no tax rule of the account: payhook account change --invoicing',
+  tax_not_paid: 'has net commissions, and was not paid the tax that its rule now requires',
   no_tax_id: 'lacks the tax id that its tax rule requires: payhook affiliates tax set',
 } as const;
 

@@ -4,6 +4,7 @@ import { CsvError } from '../../kernel/csv-refusal.ts';
 import { formatDecimal, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
 import { paymentReference, readPaymentReference } from '../../terms/payment-reference.ts';
 import { formatOfPaymentFile, type ProviderFormat, rowsOf } from '../../terms/payments.ts';
+import { toPay } from '../../terms/with-tax.ts';
 import { CommandError } from '../command/errors.ts';
 import type { ListedEntry } from './paid-list.ts';
 
@@ -159,7 +160,7 @@ export function paidList(
     totals.map((total) => {
       const amount = total.currency === currency ? amounts.get(id) : undefined;
       if (amount === undefined) return `${id},${total.currency},false,,`;
-      const part = amount === total.amount ? '' : formatDecimal(BigInt(amount), currency);
+      const part = amount === toPay(total) ? '' : formatDecimal(BigInt(amount), currency);
       return `${id},${currency},true,${part},${paymentReference(number, id)}`;
     }),
   );

@@ -106,14 +106,23 @@ async function book(
     const { payout, line: found } = await findLine(client, references);
     const { input, sums } = readPart(found, part);
     const came = amounts(sums);
-    const question = `Record that ${came} of payout ${payout.number} came back from ${nameOf(found)}? The amount is owed again.`;
+    const question = `Record that ${came} of payout ${payout.number} came back from ${nameOf(found)}? ${owedAgain(found)}`;
     // without lines, the server's error explains it
     if (sums.length > 0) await confirm(terminal, question, yes);
     const body = { ...input, reason, reference, external_id: externalId };
     return { line: await client.payouts.returned(payout.id, found.affiliate_id, body), came };
   });
-  terminal.result(line, () => `${came} came back from ${nameOf(line)} and is owed again.\n`);
+  terminal.result(
+    line,
+    () =>
+      `${came} came back from ${nameOf(line)}${hasTax(line) ? `. ${owedAgain(line)}` : ' and is owed again.'}\n`,
+  );
 }
+
+/** What is owed again of money that came back. */
+const owedAgain = (line: PayoutLine): string =>
+  hasTax(line) ? 'The amount without the tax on top is owed again.' : 'The amount is owed again.';
+const hasTax = ({ totals }: PayoutLine) => totals.some(({ with_tax }) => with_tax !== undefined);
 
 /** The payout and the affiliate's line in it. Throws CommandError if there is none. */
 async function findLine(
@@ -139,7 +148,10 @@ function readPart(line: PayoutLine, { currency, amount }: Pick<ReturnedOptions, 
   if (amount === undefined) {
     const open = line.totals
       .filter((total) => code === undefined || total.currency === code)
-      .map((total) => ({ currency: total.currency, amount: total.paid_amount - total.returned_amount }))
+      .map(({ currency: of, with_tax, ...total }) => {
+        const { paid_amount, returned_amount } = with_tax ?? total;
+        return { currency: of, amount: paid_amount - returned_amount };
+      })
       .filter((rest) => rest.amount > 0);
     return { input: { currency: code }, sums: open };
   }

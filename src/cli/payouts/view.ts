@@ -6,6 +6,7 @@ import type {
   PayoutPreview,
   PayoutSummary,
 } from '../../client/client.ts';
+import { toPay } from '../../terms/with-tax.ts';
 import { LONGEST_EMAIL, LONGEST_NAME } from '../affiliates/view.ts';
 import { describeMetadata } from '../command/metadata.ts';
 import type { Names } from '../finders/actors.ts';
@@ -168,8 +169,12 @@ function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Termina
   const isPaid = status === 'paid';
   const hasCarried = totals.some((total) => total.carried_amount > 0);
   const settled = isPaid ? [right('PAID'), ...(hasCarried ? [right('CARRIED')] : []), right('RELEASED')] : [];
+  const hasTax = totals.some(({ with_tax }) => with_tax !== undefined);
+  const taxed = hasTax
+    ? [right('TAX ON TOP'), right('TO PAY'), ...(isPaid ? [right('PAID WITH TAX')] : [])]
+    : [];
   return table(
-    [left('CURRENCY'), right('AMOUNT'), right('AFFILIATES'), right('COMMISSIONS'), ...settled],
+    [left('CURRENCY'), right('AMOUNT'), right('AFFILIATES'), right('COMMISSIONS'), ...settled, ...taxed],
     totals.map((total) => {
       const { currency } = total;
       const { paid_amount, carried_amount, released_amount } = total;
@@ -183,6 +188,7 @@ function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Termina
         String(total.affiliate_count),
         String(total.commission_count),
         ...(isPaid ? amountsSettled : []),
+        ...(hasTax ? taxOfTotal(total, isPaid) : []),
       ];
     }),
     paint.faint,
@@ -196,8 +202,17 @@ function linesOf(payout: Payout, terminal: Terminal): string {
   return `More than 1,000 affiliates. To list them by page: payhook payouts affiliates ${payout.number}\n`;
 }
 
+/** The tax on top, what leaves the bank, and what was paid with the tax. */
+function taxOfTotal({ currency, with_tax, ...total }: Payout['totals'][number], isPaid: boolean): string[] {
+  const { tax_amount, amount, paid_amount } = with_tax ?? { ...total, tax_amount: 0 };
+  return [tax_amount, amount, ...(isPaid ? [paid_amount] : [])].map((each) =>
+    decimal({ amount: each, currency }),
+  );
+}
+
 /** Lines of a payout, one per affiliate and currency. */
 export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): string {
+  const hasTax = lines.some(({ totals }) => totals.some(({ with_tax }) => with_tax !== undefined));
   return table(
     [
       right('AFFILIATE'),
@@ -209,13 +224,14 @@ export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): st
       left('CURRENCY'),
       left('PAID'),
       left('REFERENCE'),
+      ...(hasTax ? [right('TO PAY'), left('TAX ON TOP')] : []),
     ],
-    lines.flatMap((line) => rowsOf(line)),
+    lines.flatMap((line) => rowsOf(line, hasTax)),
     paint.faint,
   );
 }
 
-function rowsOf(line: PayoutLine): string[][] {
+function rowsOf(line: PayoutLine, hasTax: boolean): string[][] {
   return line.totals.map((total) => [
     String(line.affiliate_id),
     line.name ?? '',
@@ -226,7 +242,16 @@ function rowsOf(line: PayoutLine): string[][] {
     total.currency.toUpperCase(),
     paidCell(total),
     total.payment_reference ?? '',
+    ...(hasTax ? [decimal({ currency: total.currency, amount: toPay(total) }), taxCell(total)] : []),
   ]);
+}
+
+/** The tax on top of a line, or why it has none: `19.00`, `none, no agreement`, `none, Reverse charge`. */
+function taxCell({ currency, with_tax }: PayoutLine['totals'][number]): string {
+  if (with_tax === undefined) return '';
+  const { tax_amount, reason, exemption } = with_tax;
+  const why = reason?.replaceAll('_', ' ') ?? exemption;
+  return why === null ? decimal({ amount: tax_amount, currency }) : `none, ${printable(why)}`;
 }
 
 /** How a line is paid: its destination with the last digits of the account, or else the affiliate's payout method. */
@@ -236,13 +261,14 @@ function methodCell({ destination, paid_through }: PayoutLine['totals'][number])
 }
 
 /** The outcome of a line: `yes`, `20.00 of it`, `yes, returned`, `yes, 5.00 returned`, `no, released`. */
-function paidCell({ currency, is_paid, paid_amount, ...total }: PayoutLine['totals'][number]): string {
+function paidCell({ currency, is_paid, with_tax, ...total }: PayoutLine['totals'][number]): string {
   if (is_paid === null) return '';
   if (!is_paid) return 'no, released';
+  const { paid_amount, returned_amount } = with_tax ?? total;
   const paid = total.carried_amount > 0 ? `${decimal({ amount: paid_amount, currency })} of it` : 'yes';
-  if (total.returned_amount === 0) return paid;
-  if (total.returned_amount === paid_amount) return `${paid}, returned`;
-  return `${paid}, ${decimal({ amount: total.returned_amount, currency })} returned`;
+  if (returned_amount === 0) return paid;
+  if (returned_amount === paid_amount) return `${paid}, returned`;
+  return `${paid}, ${decimal({ amount: returned_amount, currency })} returned`;
 }
 
 function excludedOf({ excluded, number }: Payout, { paint }: Terminal): string {

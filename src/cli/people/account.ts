@@ -28,6 +28,7 @@ interface Settings {
   readonly destinationWait?: string;
   readonly stateThresholds?: string;
   readonly payoutForm?: 'none' | 'at_threshold' | 'always';
+  readonly commissionsAre?: 'gross' | 'net';
   readonly signals?: string;
   readonly debtor?: string;
   readonly originator?: string;
@@ -115,6 +116,12 @@ export function addAccount(group: Command, cli: Cli): void {
       'how long payment files leave out affiliates whose destination changed; 0 = not at all',
     )
     .addOption(
+      new Option('--commissions-are <what>', 'gross, or net with the tax paid on top').choices([
+        'gross',
+        'net',
+      ]),
+    )
+    .addOption(
       new Option('--payout-form <rule>', 'who needs a valid W-9 or W-8 to be paid').choices([
         'none',
         'at_threshold',
@@ -177,6 +184,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     approval,
     destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
     payout_form: settings.payoutForm,
+    commissions_are: settings.commissionsAre,
     state_thresholds:
       readObject<Given<'state_thresholds'>>('--state-thresholds', settings.stateThresholds) ??
       (settings.stateThresholds === undefined ? undefined : {}),
@@ -214,6 +222,11 @@ const FORM_RULES: Readonly<Record<Account['payout_form'], string>> = {
   always: 'always',
 };
 
+const COMMISSIONS_ARE: Readonly<Record<Account['commissions_are'], string>> = {
+  gross: 'gross: they include the tax',
+  net: 'net: the tax is paid on top',
+};
+
 const describeStates = (thresholds: Account['state_thresholds']): string =>
   Object.entries(thresholds)
     .map(
@@ -244,6 +257,7 @@ function describe(account: Account, { paint }: Terminal): string {
         : `paid after ${count(account.destination_wait_hours, 'hour')}`,
     ],
     ['Tax form to be paid', FORM_RULES[account.payout_form]],
+    ['Commissions are', COMMISSIONS_ARE[account.commissions_are]],
     ['Reports to states', describeStates(account.state_thresholds)],
     ['Signals', describeSignalRules(account)],
     [

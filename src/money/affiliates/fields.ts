@@ -4,6 +4,7 @@ import { email, metadata, minimums, nullable, text, timestamp } from '../../cont
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { noticeLanguage } from '../../notices/affiliate-schemas.ts';
+import { commissionsAre } from '../../people/accounts/record.ts';
 import { knownAmounts } from '../../people/accounts/service.ts';
 import { PAYOUT_METHODS } from '../../terms/payments.ts';
 
@@ -30,6 +31,7 @@ interface AffiliateField extends WritableField {
 export const LEGAL_TYPES = ['person', 'business'] as const;
 const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 const legalType = nullable(Type.Enum([...LEGAL_TYPES], { title: 'LegalType' }));
+const ownCommissionsAre = nullable(commissionsAre);
 const language = nullable(noticeLanguage);
 const affiliateStatus = Type.Enum(['active', 'inactive'], { title: 'AffiliateStatus' });
 
@@ -226,6 +228,24 @@ export const AFFILIATE_FIELDS = {
     option: '--minimums <list>',
     affectsPayouts: false,
     import: null,
+    erasure: 'kept',
+  },
+  commissions_are: {
+    schema: ownCommissionsAre,
+    input: ownCommissionsAre,
+    type: 'word',
+    label: 'Commissions are',
+    help: 'used instead of the setting of the account: gross with the tax, or net with the tax paid on top',
+    example: 'net',
+    option: '--commissions-are <what>',
+    affectsPayouts: false,
+    import: {
+      synonyms: words('commissionsare commissionsnetorgross netorgross nettobrutto'),
+      words: {
+        net: words('net netto nett exclusive excludingvat excludingtax plusvat zzglmwst ht'),
+        gross: words('gross brutto inclusive includingvat includingtax inklmwst ttc'),
+      },
+    },
     erasure: 'kept',
   },
   legal_type: {

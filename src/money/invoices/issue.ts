@@ -4,10 +4,10 @@ import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
 import { hurryPaidNotices } from '../../notices/affiliates.ts';
-import type { Account } from '../../people/accounts/record.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { nationalCurrencyOf } from '../../terms/national-currencies.ts';
 import { wordingFor } from '../../terms/self-billing.ts';
+import type { NoTaxReason, TaxTerms } from '../ledger/tax-on-top.ts';
 import { lockPayoutToChange } from '../payouts/service.ts';
 import { openTaxId } from '../tax-profiles/sealed.ts';
 import { type InvoiceParty, numberOf, type StoredDocument } from './document.ts';
@@ -26,9 +26,6 @@ import {
 } from './store.ts';
 import { sumsOf } from './sums.ts';
 import { type InvoiceTaxIdType, keepTaxIds, type NamedTaxId } from './tax-ids.ts';
-
-type Invoicing = NonNullable<Account['invoicing']>;
-type TaxRule = Invoicing['rules'][number];
 
 /** Lines read at a time, and the number of invoices after which a request ends at the next page boundary. */
 interface Limits {
@@ -66,7 +63,7 @@ export async function issueInvoices(
   const lines = { account, payout: payout.id, affiliate: null, zone };
   const days = rates.length === 0 ? null : await daysOf(tx, lines);
   const known = days === null ? new Map() : ratesFrom(rates, days);
-  const terms = { buyer: partyOf(buyer), invoicing, rates: known, account, vault, number: payout.number };
+  const terms = { buyer: partyOf(buyer), rates: known, account, vault, number: payout.number };
   const { ready, skipped, hasMore } = await draftAll(tx, lines, terms, limits);
   const taxIds = ready.flatMap(({ newTaxId }) => newTaxId ?? []);
   await keepTaxIds(tx, { account, vault }, taxIds);
@@ -135,24 +132,33 @@ type Skipped = Issued['skipped'][number];
  */
 function correctionsOf(line: OpenLine, stored: string): Draft[] {
   const first = JSON.parse(stored) as StoredDocument;
-  if (line.difference > 0n) return [laterOf(line, first, line.difference, null)];
+  const { difference, tax_difference: tax } = line;
+  if (difference > 0n) return [laterOf(line, first, { amount: difference, tax }, null)];
   const drafts: Draft[] = [];
-  let due = -line.difference;
+  let [due, dueTax] = [(tax ?? 0n) - difference, -(tax ?? 0n)];
   for (const invoice of JSON.parse(line.open) as OpenInvoice[]) {
-    if (due === 0n) break;
-    const rest = BigInt(invoice.rest);
-    const amount = rest < due ? rest : due;
-    drafts.push(laterOf(line, first, amount, invoice));
-    due -= amount;
+    const [part, partTax] = [smaller(BigInt(invoice.rest), due), smaller(BigInt(invoice.rest_tax), dueTax)];
+    if (part + partTax === 0n) continue;
+    const taken = { amount: part + partTax, tax: tax === null ? null : partTax };
+    drafts.push(laterOf(line, first, taken, invoice));
+    [due, dueTax] = [due - part, dueTax - partTax];
   }
   return drafts;
 }
 
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
+
+/** A sum of a document, and the part of it that is tax on top; null = it includes the tax. */
+interface Billed {
+  readonly amount: bigint;
+  readonly tax: bigint | null;
+}
+
 /** A credit note for an invoice, or another invoice if none is given. */
-function laterOf(line: OpenLine, first: StoredDocument, amount: bigint, invoice: OpenInvoice | null): Draft {
-  const sums = textSums(amount, first.rate);
+function laterOf(line: OpenLine, first: StoredDocument, billed: Billed, invoice: OpenInvoice | null): Draft {
+  const sums = textSums(billed, first.rate);
   return {
-    ...draftOf(line, amount),
+    ...draftOf(line, billed.amount),
     corrects: invoice?.id ?? null,
     taxId: line.first_tax_id,
     newTaxId: null,
@@ -173,14 +179,14 @@ const draftOf = ({ affiliate_id, currency }: OpenLine, amount: bigint) => ({
   amount,
 });
 
-function textSums(amount: bigint, rate: number) {
-  const { net, tax, rounding } = sumsOf(amount, rate);
+function textSums({ amount, tax: onTop }: Billed, rate: number) {
+  const { net, tax, rounding } =
+    onTop === null ? sumsOf(amount, rate) : { net: amount - onTop, tax: onTop, rounding: 0n };
   return { net: String(net), tax: String(tax), rounding: String(rounding) };
 }
 
 interface Terms extends AccountVault {
   readonly buyer: InvoiceParty;
-  readonly invoicing: Invoicing;
   readonly rates: Rates;
   /** The number of the payout. */
   readonly number: bigint | number;
@@ -188,7 +194,7 @@ interface Terms extends AccountVault {
 
 /** The first invoice of a line, or why it gets none. */
 function firstInvoice(line: OpenLine, terms: Terms): Draft | Skipped {
-  const { buyer, invoicing, number, account, vault } = terms;
+  const { buyer, number, account, vault } = terms;
   const skip = (reason: SkipReason, more: Partial<Skipped> = {}): Skipped => ({
     affiliate_id: line.affiliate_id,
     currency: line.currency,
@@ -196,18 +202,15 @@ function firstInvoice(line: OpenLine, terms: Terms): Draft | Skipped {
     ...more,
   });
   const profile = line.profile === null ? null : (JSON.parse(line.profile) as ProfileOfLine);
-  const agreement = profile?.self_billing ?? null;
-  if (profile === null || agreement === null || agreement.agreed_on > line.supplied_on)
-    return skip('no_agreement');
-  if (agreement.expires_on && agreement.expires_on < line.supplied_on) return skip('agreement_expired');
+  const rule = JSON.parse(line.terms) as TaxTerms;
+  // `no_invoicing` was refused before
+  if ('reason' in rule) return skip(rule.reason as Exclude<NoTaxReason, 'no_invoicing'>);
+  if (profile === null) return skip('no_agreement');
+  if (line.is_without_tax && rule.rate > 0) return skip('tax_not_paid');
   const type = typeOf(profile);
-  const rule = invoicing.rules.find((each) => fits(each, profile, type));
-  if (rule === undefined) return skip('no_rule');
-  // a tax id that was lost with the secret key still decides which rule applies
-  if (lacksTaxId(rule, line.number === null ? null : type, buyer)) return skip('no_tax_id');
   const taxId = rule.category === 'O' ? null : taxIdOf(line, type, { account, vault });
   const { legal_name: name, address, country, siren } = profile;
-  const sums = textSums(line.difference, rule.rate);
+  const sums = textSums({ amount: line.difference, tax: line.tax_difference }, rule.rate);
   const national = BigInt(sums.tax) > 0n ? nationalCurrencyOf(country) : undefined;
   const rate = national && national !== line.currency ? rateOf(terms.rates, line.currency, national) : null;
   if (national !== undefined && rate === undefined) return skip('no_rate', { national_currency: national });
@@ -240,17 +243,6 @@ function firstInvoice(line: OpenLine, terms: Terms): Draft | Skipped {
 /** The type of a profile's tax id for invoices. US tax ids are not used. */
 const typeOf = ({ tax_id_type: type }: ProfileOfLine): InvoiceTaxIdType | null =>
   type === 'vat' || type === 'other' ? type : null;
-
-const fits = (rule: TaxRule, profile: ProfileOfLine, type: InvoiceTaxIdType | null) =>
-  (rule.country === null || rule.country === profile.country) &&
-  (rule.legal_type === null || rule.legal_type === profile.legal_type) &&
-  (rule.has_vat_id === null || rule.has_vat_id === (type === 'vat'));
-
-/** EN 16931: BR-S-02, BR-Z-02, BR-E-02 and BR-AE-02. */
-function lacksTaxId({ category }: TaxRule, type: InvoiceTaxIdType | null, buyer: InvoiceParty): boolean {
-  if (category === 'O') return false;
-  return category === 'AE' ? type !== 'vat' || buyer.vat_id === null : type === null;
-}
 
 /** The tax id on the invoice of a line: none outside the scope of VAT (BR-O-02). */
 function taxIdOf(line: OpenLine, type: InvoiceTaxIdType | null, issuer: AccountVault): NamedTaxId | null {

@@ -3,6 +3,7 @@ import { address } from '../../contract/addresses.ts';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict, taxCategory, timestamp } from '../../contract/schemas.ts';
 import { CHANNELS } from '../../terms/e-invoicing.ts';
+import { NO_TAX_REASONS } from '../ledger/tax-on-top.ts';
 
 const named = {
   name: Type.String(),
@@ -144,9 +145,10 @@ export const record = columnsOf(invoice, {
 export const SKIP_REASONS = {
   no_agreement: 'the affiliate had not agreed to self-billing when it was paid',
   agreement_expired: 'the agreement had ended before the payment',
-  no_rule: 'no rule of `invoicing` fits the tax profile of the affiliate',
+  no_rule: NO_TAX_REASONS.no_rule,
   no_rate: 'the law wants the tax in `national_currency`: issue again with a rate',
-  no_tax_id: 'the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)',
+  no_tax_id: NO_TAX_REASONS.no_tax_id,
+  tax_not_paid: 'the commissions are net, and their line was made without the tax that its rule now wants',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 

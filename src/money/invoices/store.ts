@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import {
   currency,
   exactly,
@@ -14,6 +14,7 @@ import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, InvoiceId, InvoiceTaxId, PayoutId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { cameBack, duePaid, taxTerms } from '../ledger/tax-on-top.ts';
 import type { TaxProfile } from '../tax-profiles/record.ts';
 import type { StoredDocument } from './document.ts';
 import { type Invoice, record } from './record.ts';
@@ -25,6 +26,12 @@ export interface OpenLine {
   readonly currency: string;
   /** The amount to invoice, or below zero the amount to credit. */
   readonly difference: bigint;
+  /** The part of it that is tax on top; null = the amount includes the tax. */
+  readonly tax_difference: bigint | null;
+  /** Whether the line was made without terms for its tax on top. */
+  readonly is_without_tax: boolean;
+  /** JSON of the terms on the day of the payment, as `TaxTerms`. Those of tax on top are the ones fixed in the line. */
+  readonly terms: string;
   readonly payment_reference: string | null;
   /** Days of the account. */
   readonly supplied_on: string;
@@ -50,8 +57,9 @@ export interface OpenInvoice {
   readonly id: InvoiceId;
   readonly number: string;
   readonly issued_on: string;
-  /** Minor units as text: the amount not yet credited. */
+  /** Minor units as text: the amount not yet credited, without tax on top, and that tax. */
   readonly rest: string;
+  readonly rest_tax: string;
 }
 
 /** Which lines to read. */
@@ -74,6 +82,10 @@ export function daysOf(tx: Tx, { account, payout, zone }: Lines): Promise<{ paid
   );
 }
 
+/** What was paid and kept of a line `t`. */
+const KEPT = `${duePaid('t')} - (${cameBack('t')})`;
+const taxIn = (invoice: string) => `(${invoice}.document ->> 'tax')::int8`;
+
 /** Lines of a payout whose documents do not add up, in order, after a given line, up to a limit. JSON is text. */
 export function openLines(
   tx: Tx,
@@ -84,19 +96,24 @@ export function openLines(
   return rows(
     tx,
     sql`select t.affiliate_id::float8 as affiliate_id, t.currency,
-               t.amount - t.carried_amount - t.returned_amount - s.documented as difference, t.payment_reference,
-               to_char(p.paid_at at time zone ${zone}, 'YYYY-MM-DD') as supplied_on,
+               ${raw(KEPT)} - s.documented as difference,
+               case when t.tax_terms is not null then
+                 t.tax_amount - t.carried_tax_amount - t.returned_tax_amount - s.tax end as tax_difference,
+               coalesce(t.tax_terms ? 'reason', false) as is_without_tax, t.payment_reference, d.supplied_on, ${raw(taxTerms('d.supplied_on', 't.tax_terms'))}::text as terms,
                to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today,
-               f.document::text as first, f.tax_id as first_tax_id, o.open, x.id as profile_id, x.number,
+               f.document::text as first, f.tax_id as first_tax_id, b.open, x.id as profile_id, x.number,
                k.id as kept_tax_id, new_id() as new_tax_id,
-               case when x.id is not null then json_build_object('legal_type', x.legal_type, 'legal_name', x.legal_name,
-                 'country', x.country, 'address', x.address, 'tax_id_type', x.tax_id_type, 'siren', x.siren, 'self_billing', x.self_billing)::text
-               end as profile
+               case when x.id is not null then json_build_object('legal_name', x.legal_name, 'country', x.country,
+                 'address', x.address, 'tax_id_type', x.tax_id_type, 'siren', x.siren)::text end as profile
         from payout_line_totals t
         join payouts p on p.account_id = t.account_id and p.id = t.payout_id
+        join accounts o on o.id = t.account_id
+        cross join lateral (select to_char(p.paid_at at time zone ${zone}, 'YYYY-MM-DD') as supplied_on) d
         left join affiliate_tax_profiles x on x.account_id = t.account_id and x.affiliate_id = t.affiliate_id
         cross join lateral (
-          select coalesce(sum(case kind when 'invoice' then amount else -amount end), 0)::int8 as documented from invoices i
+          select coalesce(sum(case kind when 'invoice' then amount else -amount end), 0)::int8 as documented,
+                 coalesce(sum(case kind when 'invoice' then ${raw(taxIn('i'))} else -${raw(taxIn('i'))} end), 0)::int8 as tax
+          from invoices i
           where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
             and i.currency = t.currency) s
         left join lateral (
@@ -106,15 +123,19 @@ export function openLines(
           order by i.id limit 1) f on true
         cross join lateral (
           select coalesce(json_agg(json_build_object('id', i.id, 'number', i.document -> 'number',
-                   'issued_on', i.document -> 'issued_on', 'rest', (i.amount - c.credited)::text) order by i.id desc)
+                   'issued_on', i.document -> 'issued_on', 'rest', (i.amount - c.credited - c.rest_tax)::text,
+                   'rest_tax', c.rest_tax::text) order by i.id desc)
                    filter (where i.amount > c.credited), '[]')::text as open
           from invoices i
           cross join lateral (
-            select coalesce(sum(n.amount), 0)::int8 as credited from invoices n
+            select coalesce(sum(n.amount), 0)::int8 as credited,
+                   case when t.tax_terms is null then 0 else
+                     ${raw(taxIn('i'))} - coalesce(sum(${raw(taxIn('n'))}), 0) end as rest_tax
+            from invoices n
             where n.account_id = t.account_id and n.payout_id = t.payout_id and n.affiliate_id = t.affiliate_id
               and n.currency = t.currency and n.corrects_id = i.id) c
           where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
-            and i.currency = t.currency and i.kind = 'invoice') o
+            and i.currency = t.currency and i.kind = 'invoice') b
         left join lateral (
           select id from invoice_tax_ids k
           where k.account_id = x.account_id and k.affiliate_id = x.affiliate_id and k.tax_id_type = x.tax_id_type
@@ -123,16 +144,13 @@ export function openLines(
         where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid
           and (${affiliate}::int8 is null or t.affiliate_id = ${affiliate})
           and (t.affiliate_id, t.currency) > (${after.affiliate}::int8, ${after.currency})
-          and t.amount - t.carried_amount - t.returned_amount <> s.documented
+          and ${raw(KEPT)} <> s.documented
         order by t.affiliate_id, t.currency limit ${most}`,
   );
 }
 
 /** The part of a tax profile that `openLines` returns. */
-export type ProfileOfLine = Pick<
-  TaxProfile,
-  'legal_type' | 'legal_name' | 'country' | 'address' | 'siren' | 'self_billing'
-> & {
+export type ProfileOfLine = Pick<TaxProfile, 'legal_name' | 'country' | 'address' | 'siren'> & {
   readonly tax_id_type: string | null;
 };
 

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -8,6 +8,7 @@ import { revise } from './books.ts';
 import type { PayoutSummary } from './payout-record.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
 import { readSummary, summaryJson } from './payouts.ts';
+import { taxOn } from './tax-on-top.ts';
 
 /** The commissions of one affiliate in one currency: the unit that payout rules apply to. */
 export interface Group {
@@ -59,9 +60,11 @@ export async function settleGroup(tx: Tx, group: Group): Promise<void> {
 async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {
   await rows(
     tx,
-    sql`update payout_line_totals set amount = ${amount}, commission_count = ${count}
-        where account_id = ${group.account} and payout_id = ${group.payout} and affiliate_id = ${group.affiliate}
-          and currency = ${group.currency}`,
+    sql`update payout_line_totals t set amount = g.amount, commission_count = ${count},
+          tax_amount = ${raw(taxOn('g.amount', 't.tax_terms'))}
+        from (select ${amount}::int8 as amount) g
+        where t.account_id = ${group.account} and t.payout_id = ${group.payout} and t.affiliate_id = ${group.affiliate}
+          and t.currency = ${group.currency}`,
   );
 }
 

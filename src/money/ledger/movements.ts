@@ -9,6 +9,10 @@ const method = `(
   left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id
   where l.account_id = t.account_id and l.payout_id = t.payout_id and l.affiliate_id = t.affiliate_id)`;
 
+/** The payout `p` of a payment or return, with the tax that was paid on top or came back: SQL. */
+const payoutOf = (tax: string, currency: string) => `concat('payout ', p.number,
+  case when ${tax} > 0 then concat(', plus ', decimal_text(${tax}, ${currency}), ' of tax') end)`;
+
 /** The columns that name the records of a movement, as values where there is no such record. */
 const NO_PROGRAM = 'null::bigint';
 const NO_METHOD = 'null::text';
@@ -27,7 +31,7 @@ export function movements(account: AccountId, affiliate: number | null): string 
     (affiliate === null ? '' : ` and ${alias}.affiliate_id = ${literal(String(affiliate))}`);
   const ofCommission = (refund: string) => `c.program_id, ${NO_METHOD}, c.id, ${refund}, ${NO_ID}`;
   const returns = (instant: string, sign: '' | '-') => `
-    select 'returned', r.affiliate_id, r.currency, r.${instant}, ${sign}r.amount, 'payout ' || p.number, r.reference,
+    select 'returned', r.affiliate_id, r.currency, r.${instant}, ${sign}r.amount, ${payoutOf('r.tax_amount', 'r.currency')}, r.reference,
            '${instant} ' || r.id, ${NO_PROGRAM}, (
              select ${method} from payout_line_totals t
              where t.account_id = r.account_id and t.payout_id = r.payout_id and t.affiliate_id = r.affiliate_id
@@ -57,8 +61,8 @@ export function movements(account: AccountId, affiliate: number | null): string 
     join refunds r on r.account_id = i.account_id and r.id = i.refund_id
     where ${of('c')} and r.status <> 'reversed' and i.amount > 0
     union all
-    select 'paid', t.affiliate_id, t.currency, p.paid_at, -(${paidAmount('t')}), 'payout ' || p.number,
-           t.payment_reference, 'paid ' || p.id || t.affiliate_id || t.currency, ${NO_PROGRAM}, ${method}, ${NO_ID}, ${NO_ID},
+    select 'paid', t.affiliate_id, t.currency, p.paid_at, -(${paidAmount('t')}),
+           ${payoutOf('t.tax_amount - t.carried_tax_amount', 't.currency')}, t.payment_reference, 'paid ' || p.id || t.affiliate_id || t.currency, ${NO_PROGRAM}, ${method}, ${NO_ID}, ${NO_ID},
            p.id
     from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id
     where ${of('t')} and t.is_paid

@@ -1,7 +1,8 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { releaseCommissions } from './balances.ts';
+import { duePaid, sumsWithTax, withTax } from './tax-on-top.ts';
 
 /** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
 export const exclusionsBy = (source: Sql) => sql`
@@ -25,7 +26,8 @@ export async function refreshTotals(
   return oneRow(
     tx,
     sql`with line as (
-          select affiliate_id, currency, amount, commission_count, is_paid, carried_amount
+          select affiliate_id, currency, amount, commission_count, is_paid, carried_amount, tax_terms, tax_amount,
+                 carried_tax_amount
           from payout_line_totals where account_id = ${account} and payout_id = ${payout}),
         by_currency as (
           select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
@@ -36,9 +38,11 @@ export async function refreshTotals(
                  coalesce(sum(amount) filter (where not is_paid), 0) as released_amount,
                  coalesce(sum(commission_count) filter (where not is_paid), 0)::int8 as released_count
           from line group by currency),
+        taxed as (${sumsWithTax(sql`line`, sql`coalesce(sum(${raw(duePaid('line'))}) filter (where is_paid), 0)`)}),
         changed as (
           update payouts set
-            totals = (select coalesce(json_agg(b order by b.currency), '[]') from by_currency b),
+            totals = (select coalesce(json_agg(${raw(withTax('b', 'x.json'))} order by b.currency), '[]')
+                      from by_currency b left join taxed x on x.currency = b.currency),
             excluded = (${exclusionsBy(
               sql`select * from payout_exclusions where account_id = ${account} and payout_id = ${payout}`,
             )}),
@@ -46,7 +50,7 @@ export async function refreshTotals(
             commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
             updated_at = clock_time()
           where account_id = ${account} and id = ${payout})
-        select greatest((select max(abs(amount)) from by_currency), (
+        select greatest((select max(abs(amount)) from by_currency), (select max(amount) from taxed), (
                  select max(abs(sum)) from (
                    select sum(amount) from payout_exclusions
                    where account_id = ${account} and payout_id = ${payout} group by reason, currency) s), 0)::int8

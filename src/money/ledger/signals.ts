@@ -12,6 +12,7 @@ import {
 } from '../../terms/payout-signals.ts';
 import { destinationsInForce, paidThrough, paidThroughInForce } from './destinations.ts';
 import { MOST_AFFILIATES, sharedAccounts } from './shared-destinations.ts';
+import { duePaid } from './tax-on-top.ts';
 
 /*
  * Finds what may point to fraud in the lines of a payout: one statement for rules about a line, and one for rules about several. Signals of an unpaid payout are
@@ -121,7 +122,7 @@ export function signalCtes(account: AccountId, rules: readonly ActiveRule[], lin
   return sql`
     line as materialized (${lines}),
     history as materialized (
-      select h.affiliate_id, h.currency, max(h.amount - h.carried_amount) as largest,
+      select h.affiliate_id, h.currency, max(${raw(duePaid('h'))}) as largest,
              (array_agg(h.payout_id order by p.paid_at desc, p.number desc) filter (where p.import_id is null))[1] as last_payout
       from payouts p
       join payout_line_totals h on h.account_id = p.account_id and h.payout_id = p.id and h.is_paid
@@ -188,7 +189,8 @@ async function note(
     sql`with ${signalCtes(
       account,
       active,
-      sql`select t.affiliate_id, t.currency, t.amount from payout_line_totals t where ${ofPayout('t')} and ${changed}`,
+      sql`select t.affiliate_id, t.currency, t.amount + t.tax_amount as amount from payout_line_totals t
+          where ${ofPayout('t')} and ${changed}`,
     )},
         present as (select revision from payouts where account_id = ${account} and id = ${payout}),
         ended as (

@@ -7,6 +7,7 @@ import { selectList } from '../files/csv-export.ts';
 import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import { IS_BLOCKED } from '../ledger/signal-record.ts';
+import { duePaid } from '../ledger/tax-on-top.ts';
 import type { FilePart, PaymentFormat, Payments } from './format.ts';
 
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
@@ -19,7 +20,7 @@ export function paymentRows(
   { account, payout, format, wholeUnits }: Payments,
   sourceCurrency = 'null',
 ): string {
-  const due = 't.amount - t.carried_amount';
+  const due = duePaid('t');
   const amount = wholeUnits ? `${due} - ${fraction(due, format.wholeCurrencies)}` : due;
   return `
     select p.id as payout_id, p.number as payout_number, p.status as payout_status, p.paid_at,

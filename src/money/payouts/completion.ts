@@ -156,6 +156,12 @@ async function checkEntries(
   if (found.tooLarge.count > 0) {
     throw fail('invalid_amount', `commissions: amount exceeds the line: affiliates ${names(found.tooLarge)}`);
   }
+  if (found.indivisible.count > 0) {
+    throw fail(
+      'invalid_amount',
+      `commissions: a commission of one minor unit is paid in full or not at all: affiliates ${names(found.indivisible)}`,
+    );
+  }
   if (requireAll && found.unlistedLines > 0n) {
     throw fail(
       'affiliates_missing',

@@ -1,7 +1,8 @@
-import sql, { empty, type Sql } from 'sql-template-tag';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
+import { taxOn, taxTerms } from '../ledger/tax-on-top.ts';
 import { all, type PayoutFilters } from './filters.ts';
 import { type FormRule, formJoins, formReason } from './forms.ts';
 
@@ -34,6 +35,13 @@ export function rowCondition({ account, filters }: Selection): Sql {
     and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
 }
 
+/** The terms of the tax on top of a group `t`; null if its amount includes the tax. */
+const termsOfGroup = (account: AccountId) => sql`
+  case when t.set_aside is null and coalesce(a.commissions_are, o.commissions_are) = 'net' then (
+    select ${raw(taxTerms(`to_char((select at from moment) at time zone o.time_zone, 'YYYY-MM-DD')`))}
+    from (select 1) one
+    left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = t.affiliate_id) end`;
+
 /** The rows that create takes from the groups it selected. The groups are summed by the same condition. */
 export function claimCondition(selection: Selection): Sql {
   return sql`${rowCondition(selection)} and c.available_at <= ${asOf}`;
@@ -41,9 +49,9 @@ export function claimCondition(selection: Selection): Sql {
 
 /**
  * The query of groups, after `moment`: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
- * commission_count, reason)`. A null reason means paid by this selection. Rules apply in this order: filters, debts, net
- * (a debt settled to zero is neither paid nor left out), `total`, minimum (returned money is exempt), tax form. Preview and create
- * read the same query, so they cannot differ.
+ * commission_count, tax_terms, tax_amount, reason)`. A null reason means paid by this selection. Rules apply in this order: filters,
+ * debts, net (a debt settled to zero is neither paid nor left out), `total`, minimum (returned money is exempt), tax form. Preview and
+ * create read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
   const { account, filters, search, ignoreMinimum, forms } = selection;
@@ -52,7 +60,8 @@ export function decidedGroups(selection: Selection): Sql {
   const inactive = filters.namesAffiliateStatus ? sql`false` : sql`a.status = 'inactive'`;
   const notReady = filters.namesReadiness ? sql`false` : sql`not a.is_ready_for_payout`;
   return sql`
-    select t.affiliate_id, t.currency, t.amount, t.commission_count,
+    select t.affiliate_id, t.currency, t.amount, t.commission_count, w.terms as tax_terms,
+           ${raw(taxOn('t.amount', 'w.terms'))} as tax_amount,
            case when t.set_aside is not null then t.set_aside
                 when t.amount < 0 then 'negative_balance'
                 when not ${ignoreMinimum}::boolean and not t.returned and t.amount < coalesce(
@@ -72,6 +81,7 @@ export function decidedGroups(selection: Selection): Sql {
       having bool_or(${all(filters.commissionOther)})) t
     join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
     join accounts o on o.id = ${account}
+    cross join lateral (select ${termsOfGroup(account)} as terms) w
     ${hasMethod ? destinationsInForce(account) : empty}
     ${forms === null ? empty : formJoins(account, forms, hasMethod)}
     where ${all(filters.method)} and (t.set_aside is not null or t.amount < 0 or t.amount > 0 and ${all(filters.total)})`;

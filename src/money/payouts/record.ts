@@ -128,7 +128,8 @@ const commissionEntry = strict({
       minimum: 1,
       maximum: MAX_AMOUNT,
       description:
-        'the amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again',
+        'the amount paid in minor units of `currency`, at most the amount of the line, with the tax on top of it if its commissions ' +
+        'are net; the rest is owed again',
     }),
   ),
   payment_reference: Type.Optional(

@@ -240,8 +240,8 @@ export function checkRevision(payout: LockedPayout, accepted: readonly string[] 
 /** The sums of a payout as text: `75.00 EUR to 1 affiliate, 165.50 USD to 3 affiliates`. */
 function sumsOf({ totals }: LockedPayout): string {
   return fromJson(totals)
-    .map(({ currency, amount, affiliate_count: count }) => {
-      const decimal = formatDecimal(BigInt(amount), currency);
+    .map(({ currency, amount, with_tax, affiliate_count: count }) => {
+      const decimal = formatDecimal(BigInt(with_tax?.amount ?? amount), currency);
       return `${decimal} ${currency.toUpperCase()} to ${count} ${count === 1 ? 'affiliate' : 'affiliates'}`;
     })
     .join(', ');

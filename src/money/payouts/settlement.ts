@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { arrayText } from '../../db/array-text.ts';
 import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
@@ -8,6 +8,7 @@ import { imported } from '../commissions/service.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { NOTED, releaseCommissions } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
+import { netPartOf } from '../ledger/tax-on-top.ts';
 
 /** An entry of Complete's body. */
 export interface Entry {
@@ -15,7 +16,7 @@ export interface Entry {
   /** null = all lines of the affiliate. */
   readonly currency: string | null;
   readonly isPaid: boolean;
-  /** Minor units paid; null = the whole line. */
+  /** Minor units paid, with the tax on top; null = the whole line. */
   readonly amount: number | null;
   readonly reference: string | null;
 }
@@ -56,6 +57,8 @@ export interface Comparison {
   readonly strangers: Named;
   /** Entries that pay more than the line: `7 in usd (1200 of 1000)`. */
   readonly tooLarge: Named;
+  /** Entries that pay a part of a line whose net amount is one unit. */
+  readonly indivisible: Named;
   /** Affiliates with lines that no entry covers: `7 in kwd, usd`. */
   readonly unlisted: Named;
   readonly unlistedLines: bigint;
@@ -77,7 +80,8 @@ export function compareEntries(
     const judged = sql`
       with entry as materialized (select * from ${await entryRows(entries)}),
       line as materialized (
-        select t.affiliate_id, t.currency, t.amount, e.affiliate_id is not null as is_listed, e.amount as paid
+        select t.affiliate_id, t.currency, t.amount + t.tax_amount as amount, e.affiliate_id is not null as is_listed,
+               e.amount as paid, t.amount = 1 as is_one
         from ${linesOf(account, payout)} left join entry e on ${aboutLine}),
       who as (
         select affiliate_id, string_agg(currency, ', ' order by currency) filter (where not is_listed) as currency,
@@ -86,7 +90,7 @@ export function compareEntries(
     const strangers = sql`select affiliate_id, currency from entry e
       where not exists (select from line t where ${aboutLine})`;
     const { json, ...counts } = await oneRow<{
-      json: Json<[Named, Named, Named]>;
+      json: Json<[Named, Named, Named, Named]>;
       unlisted_lines: bigint;
       unlisted_affiliates: bigint;
     }>(
@@ -98,14 +102,16 @@ export function compareEntries(
                    sql`concat(affiliate_id, ' in ', currency, ' (', paid, ' of ', amount, ')')`,
                    sql`select * from line where paid > amount`,
                  )}) s),
+                 (select row_to_json(s) from (${named(nameOf, sql`select * from line where is_one and paid < amount`)}) s),
                  (select row_to_json(s) from (${named(nameOf, sql`select * from who where currency is not null`)}) s))::text as json,
                (select coalesce(sum(lines), 0)::int8 from who) as unlisted_lines,
                (select count(*) from who where not is_listed) as unlisted_affiliates`,
     );
-    const [strange, tooLarge, unlisted] = fromJson(json);
+    const [strange, tooLarge, indivisible, unlisted] = fromJson(json);
     return {
       strangers: strange,
       tooLarge,
+      indivisible,
       unlisted,
       unlistedLines: counts.unlisted_lines,
       unlistedAffiliates: counts.unlisted_affiliates,
@@ -176,7 +182,7 @@ async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<vo
   );
 }
 
-/** Makes the unpaid part of paid lines owed again: one adjustment per line, linked to it. */
+/** Makes the unpaid net part of paid lines owed again: one adjustment per line, linked to it. */
 async function carryRests(
   tx: Tx,
   account: AccountId,
@@ -188,8 +194,11 @@ async function carryRests(
   await rows(
     tx,
     sql`with rest as materialized (
-          select new_id() as id, t.affiliate_id, t.currency, t.amount - e.amount as amount, e.payment_reference
-          from ${linesOf(account, payout)} join ${await entryRows(partly)} on ${aboutLine} where e.amount < t.amount),
+          select new_id() as id, t.affiliate_id, t.currency, t.amount - s.net as amount, t.tax_amount - (e.amount - s.net) as tax,
+                 e.payment_reference
+          from ${linesOf(account, payout)} join ${await entryRows(partly)} on ${aboutLine}
+          cross join lateral (select ${raw(netPartOf('e.amount', 't.amount', 't.tax_amount'))} as net) s
+          where e.amount < t.amount + t.tax_amount),
         made as (
           insert into commissions (account_id, id, external_id, affiliate_id, type, currency, amount, original_amount,
             description, occurred_at, available_at, returns_payout_id)
@@ -201,7 +210,7 @@ async function carryRests(
           returning ${NOTED}),
         ${arrivals(account)}
         update payout_line_totals l set is_paid = true, payment_reference = rest.payment_reference,
-          carried_amount = rest.amount, carried_commission_id = rest.id
+          carried_amount = rest.amount, carried_tax_amount = rest.tax, carried_commission_id = rest.id
         from rest
         where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = rest.affiliate_id
           and l.currency = rest.currency`,

@@ -14,6 +14,7 @@ import { noteSeries } from '../ledger/series.ts';
 import { sharedDestinations } from '../ledger/shared-destinations.ts';
 import { signalCounts } from '../ledger/signal-record.ts';
 import { readSignalRules, signalCtes } from '../ledger/signals.ts';
+import { sumsWithTax, withTax } from '../ledger/tax-on-top.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { type PayoutPreview, preview } from './record.ts';
 
@@ -49,9 +50,9 @@ export async function insertPayout(
 
 /**
  * Selects and claims in one statement, so that rules and rows come from one snapshot, without commissions created
- * meanwhile. Lines are sums of the rows actually claimed. `is true` keeps the planner from joining: it does not know the
- * number of groups, and the commissions must be read in heap order. Returns false if the claimed rows are not those that were
- * selected: Citus takes a snapshot for each step.
+ * meanwhile. Lines are sums of the rows actually claimed, because it returns false if those differ from the rows selected: a commission
+ * changed meanwhile, or Citus took a snapshot for each step. `is true` keeps the planner from joining: it does not know the
+ * number of groups, and the commissions must be read in heap order.
  */
 export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Promise<boolean> {
   const { account } = selection;
@@ -71,10 +72,12 @@ export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Pro
           from claimed group by 1, 2),
         line as (
           insert into payout_lines (account_id, payout_id, affiliate_id)
-          select distinct ${account}::uuid, ${payout}::uuid, affiliate_id from sums),
+          select distinct ${account}::uuid, ${payout}::uuid, affiliate_id from decided where reason is null),
         line_total as (
-          insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count)
-          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, amount, commission_count from sums),
+          insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count, tax_terms,
+            tax_amount)
+          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, amount, commission_count, tax_terms, tax_amount
+          from decided where reason is null),
         exclusion as (
           insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
           select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
@@ -101,8 +104,9 @@ export function exclusionCounts(
   );
 }
 
-/** The lines of a preview, over `decided`. */
-export const PREVIEWED = sql`select affiliate_id, currency, amount::int8 as amount from decided where reason is null`;
+/** The lines of a preview with what leaves the bank for each, over `decided`. */
+export const PREVIEWED = sql`
+  select affiliate_id, currency, (amount + tax_amount)::int8 as amount from decided where reason is null`;
 
 /** The record that create would make now, read without writing. */
 export async function previewRecord(
@@ -121,7 +125,8 @@ export async function previewRecord(
     as_of: '(select iso(at) from moment)',
     currency: `case when ${isOfOne} then (select currency from totals) end`,
     amount: `case when ${isOfOne} then (select amount from totals) end`,
-    totals: "(select coalesce(json_agg(t order by t.currency), '[]') from totals t)",
+    totals: `(select coalesce(json_agg(${withTax('t', 'x.json')} order by t.currency), '[]')
+      from totals t left join taxed x on x.currency = t.currency)`,
     affiliate_count: '(select count(*) from lines)',
     commission_count: '(select coalesce(sum(commission_count), 0)::int8 from taken)',
     metadata: sql`${JSON.stringify(metadata)}::jsonb`,
@@ -157,6 +162,7 @@ export async function previewRecord(
                  count(*) as affiliate_count, 0 as paid_amount, 0 as paid_count, 0 as carried_amount,
                  0 as released_amount, 0 as released_count
           from taken group by currency),
+        taxed as (${sumsWithTax(sql`taken`, sql`0`)}),
         lines as (
           select t.affiliate_id, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email,
                  a.paypal_email, a.payout_method, a.is_ready_for_payout, null::boolean as is_paid,
@@ -169,7 +175,7 @@ export async function previewRecord(
         record as (
           select ${columns})
         select row_to_json(record)::text as json,
-               greatest((select max(abs(amount)) from totals),
+               greatest((select max(abs(amount)) from totals), (select max(amount) from taxed),
                  (select max(abs(sum)) from (select sum(amount) from left_out group by reason, currency) s), 0)::int8
                  as largest
         from record`,

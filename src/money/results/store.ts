@@ -8,6 +8,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { destinationOfLine } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
+import { cameBack, duePaid } from '../ledger/tax-on-top.ts';
 import { isOfPayout, MISMATCHES, VERIFICATION_RESULTS } from '../ledger/verifications.ts';
 import { RESULT_KINDS, type ResultKind } from './answers.ts';
 import type { KnownLine } from './match.ts';
@@ -65,7 +66,7 @@ export async function knownLines(
           where w.account_id = ${account} and w.payout_id = ${payout} and w.amounts is not null
           group by 1, 2)
         select coalesce(json_agg(row_to_json(k)), '[]')::text as json from (
-          select t.affiliate_id, t.currency, t.amount - t.carried_amount as due, t.is_paid, t.returned_amount as returned,
+          select t.affiliate_id, t.currency, ${raw(duePaid('t'))} as due, t.is_paid, ${raw(cameBack('t'))} as returned,
                  nullif(trim(concat_ws(' ', ${raw(frozen('name_first'))}, ${raw(frozen('name_last'))})), '') as name,
                  (select coalesce(json_agg(r.reference), '[]') from payout_returns r
                   where r.account_id = t.account_id and r.payout_id = t.payout_id and r.affiliate_id = t.affiliate_id

@@ -20,7 +20,12 @@ export const payoutReturn = strict(
     payout_id: Type.String(),
     affiliate_id: Type.Integer(),
     currency: currencyCode,
-    amount,
+    amount: { ...amount, description: 'what is owed again, in minor units' },
+    tax_amount: {
+      ...amount,
+      description:
+        'the tax on top of it, which came back too and is not owed; 0 if the amount includes the tax',
+    },
     external_id: nullable(Type.String({ description: 'your id of the request that booked it' })),
     reason: Type.String(),
     reference: nullable(Type.String({ description: 'identifies it in your books' })),
@@ -40,6 +45,7 @@ export const record = columnsOf(payoutReturn, {
   affiliate_id: 'r.affiliate_id',
   currency: 'r.currency',
   amount: 'r.amount',
+  tax_amount: 'r.tax_amount',
   external_id: 'r.external_id',
   reason: 'r.reason',
   reference: 'r.reference',
@@ -61,7 +67,8 @@ export const newReturn = strict({
     Type.Integer({
       minimum: 1,
       maximum: MAX_AMOUNT,
-      description: 'the returned amount in minor units; without it, everything not yet returned',
+      description:
+        'the returned amount in minor units, with the tax if it was paid on top; without it, everything not yet returned',
     }),
   ),
   reason: text(500),

@@ -26,6 +26,7 @@ export const returned = writeRoute({
     'line_not_paid',
     'already_returned',
     'return_exceeds_paid',
+    'invalid_amount',
   ],
   handle: async ({ tx, account, params, body }) =>
     ok(await returnMoney(tx, account, params.payout_id, params.affiliate_id, body)),

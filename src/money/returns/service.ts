@@ -32,7 +32,7 @@ const noLine = (where = '') => fail('resource_missing', `the affiliate has no li
  * Records returned money, in part or in full: it is owed again, whatever the minimum, and the line shows it. An amount
  * needs no currency if the affiliate was paid in only one. Returns the affiliate's line. Idempotent by `external_id`,
  * even if the return was undone since. Throws `resource_missing` (payout or line), `invalid_body`,
- * `duplicate_external_id`, `line_not_paid`, `already_returned`, `return_exceeds_paid`.
+ * `duplicate_external_id`, `line_not_paid`, `already_returned`, `return_exceeds_paid`, `invalid_amount`.
  */
 export async function returnMoney(
   tx: Tx,
@@ -134,6 +134,11 @@ function partsOf(lines: readonly PaidLine[], currency: string | null, amount: nu
       `amount: ${amount} is more than the ${only.rest} (${rest}) that was paid and not returned yet`,
     );
   }
+  if (only.is_indivisible && BigInt(amount) < only.rest)
+    throw fail(
+      'invalid_amount',
+      `amount: what is left is a commission of one minor unit and its tax, which come back together: ${only.rest}`,
+    );
   return [{ currency: only.currency, amount: BigInt(amount) }];
 }
 

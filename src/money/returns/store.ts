@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import {
   currency,
   type ListDefinition,
@@ -18,6 +18,7 @@ import { NOTED, notePaid } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 import { lineJoins, lineRecord, type PayoutLine } from '../ledger/payout-record.ts';
 import { noteSeries } from '../ledger/series.ts';
+import { cameBack, duePaid, netPartOf } from '../ledger/tax-on-top.ts';
 import { type PayoutReturn, record } from './record.ts';
 
 /** The lines of an affiliate in a payout (UUID). */
@@ -31,18 +32,25 @@ export interface LinesOf {
 export interface PaidLine {
   readonly currency: string;
   readonly is_paid: boolean | null;
-  /** Minor units that were paid and not returned. */
+  /** Minor units that were paid and not returned, with the tax on top. */
   readonly rest: bigint;
+  /** Whether no part of it can be returned: its net amount is one unit, and there is a tax. */
+  readonly is_indivisible: boolean;
 }
+
+/** What is left of a paid line `t`. */
+const NET_LEFT = '(t.amount - t.carried_amount - t.returned_amount)';
+const TAX_LEFT = '(t.tax_amount - t.carried_tax_amount - t.returned_tax_amount)';
 
 /** Locks the lines of an affiliate in a payout and returns them. */
 export function lockLines(tx: Tx, { account, payout, affiliate }: LinesOf): Promise<PaidLine[]> {
   return rows(
     tx,
-    sql`select currency, is_paid, case when is_paid then amount - carried_amount - returned_amount else 0 end as rest
-        from payout_line_totals
-        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}
-        order by currency for update`,
+    sql`select t.currency, t.is_paid, case when t.is_paid then ${raw(duePaid('t'))} - (${raw(cameBack('t'))}) else 0 end as rest,
+               ${raw(NET_LEFT)} = 1 and ${raw(TAX_LEFT)} > 0 as is_indivisible
+        from payout_line_totals t
+        where t.account_id = ${account} and t.payout_id = ${payout} and t.affiliate_id = ${affiliate}
+        order by t.currency for update`,
   );
 }
 
@@ -57,7 +65,8 @@ export async function hasLine(db: Reader, { account, payout, affiliate }: LinesO
 }
 
 /**
- * Records returns of lines and makes the money owed again, by one adjustment each. Returns the UUIDs of the adjustments.
+ * Records returns of lines, given with their tax, and makes the net part owed again, by one adjustment each. Returns the UUIDs of
+ * the adjustments.
  * A CHECK of the table refuses more than was paid.
  */
 export async function bookReturns(
@@ -69,9 +78,12 @@ export async function bookReturns(
   const booked = await rows<{ commission_id: CommissionId }>(
     tx,
     sql`with given as materialized (
-          select new_id() as id, new_id() as commission_id, currency, amount
+          select new_id() as id, new_id() as commission_id, g.currency, s.net as amount, g.payment - s.net as tax
           from unnest(${parts.map((part) => part.currency)}::text[], ${parts.map((part) => part.amount)}::int8[])
-            as g (currency, amount)),
+            as g (currency, payment)
+          join payout_line_totals t on t.account_id = ${account} and t.payout_id = ${payout} and t.affiliate_id = ${affiliate}
+            and t.currency = g.currency
+          cross join lateral (select ${raw(netPartOf('g.payment', NET_LEFT, TAX_LEFT))} as net) s),
         made as (
           insert into commissions (account_id, id, external_id, affiliate_id, type, currency, amount, original_amount,
             description, occurred_at, available_at, returns_payout_id)
@@ -92,12 +104,13 @@ export async function bookReturns(
               from given`,
         )}),
         recorded as (
-          insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
+          insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, tax_amount, reason, reference,
             commission_id, returned_at, external_id)
-          select ${account}::uuid, id, ${payout}::uuid, ${affiliate}::int8, currency, amount, ${reason},
+          select ${account}::uuid, id, ${payout}::uuid, ${affiliate}::int8, currency, amount, tax, ${reason},
             ${reference}::text, commission_id, now_ms(), ${externalId}::text
           from given)
-        update payout_line_totals t set returned_amount = returned_amount + g.amount
+        update payout_line_totals t set returned_amount = returned_amount + g.amount,
+          returned_tax_amount = returned_tax_amount + g.tax
         from given g
         where t.account_id = ${account} and t.payout_id = ${payout} and t.affiliate_id = ${affiliate}
           and t.currency = g.currency
@@ -126,7 +139,8 @@ export function returnsNamed(
 > {
   return rows(
     tx,
-    sql`select payout_id as payout, affiliate_id as affiliate, currency, amount, reason, reference from payout_returns
+    sql`select payout_id as payout, affiliate_id as affiliate, currency, amount + tax_amount as amount, reason, reference
+        from payout_returns
         where account_id = ${account} and external_id = ${externalId}`,
   );
 }
@@ -162,13 +176,13 @@ export function lockReturn(tx: Tx, of: LinesOf, id: ReturnId): Promise<LockedRet
   );
 }
 
-/** Marks a return as undone, and subtracts its amount from the returned amount of the line. */
+/** Marks a return as undone, and subtracts it from what was returned of the line. */
 export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Promise<void> {
   await rows(
     tx,
     sql`with undone as (
           update payout_returns set undone_at = now_ms() where account_id = ${account} and id = ${id}
-          returning payout_id, affiliate_id, currency, amount),
+          returning payout_id, affiliate_id, currency, amount, tax_amount),
         paid as (${notePaid(
           account,
           sql`select affiliate_id, currency, amount, null::timestamptz as paid_at from undone`,
@@ -179,7 +193,8 @@ export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Prom
                      -1 as count
               from undone`,
         )})
-        update payout_line_totals t set returned_amount = returned_amount - u.amount
+        update payout_line_totals t set returned_amount = returned_amount - u.amount,
+          returned_tax_amount = returned_tax_amount - u.tax_amount
         from undone u
         where t.account_id = ${account} and t.payout_id = u.payout_id and t.affiliate_id = u.affiliate_id
           and t.currency = u.currency`,

@@ -49,6 +49,13 @@ const payoutForm = Type.Enum([...PAYOUT_FORMS], {
     'reach the threshold of Form 1099-NEC, PayPal aside; always: everybody',
 });
 
+/** Whether commissions include the tax. */
+export const commissionsAre = Type.Enum(['gross', 'net'], {
+  title: 'CommissionsAre',
+  description:
+    'gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout is created',
+});
+
 const stateThresholds = Type.Record(
   Type.String(),
   nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT })),
@@ -191,6 +198,7 @@ export const account = strict(
     approval,
     destination_wait_hours: destinationWait,
     payout_form: payoutForm,
+    commissions_are: commissionsAre,
     payout_signals: payoutSignals,
     state_thresholds: stateThresholds,
     debtor: nullable(debtor),
@@ -222,6 +230,7 @@ export const record = columnsOf(account, {
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
   payout_form: 'a.payout_form',
+  commissions_are: 'a.commissions_are',
   payout_signals: payoutSignalsColumn,
   state_thresholds: 'a.state_thresholds',
   debtor: `case when a.debtor is not null then '{"is_instant": false}' || a.debtor end`,
@@ -250,6 +259,7 @@ export const accountChange = strict({
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),
   payout_form: Type.Optional(payoutForm),
+  commissions_are: Type.Optional(commissionsAre),
   payout_signals: Type.Optional(payoutSignalsInput),
   state_thresholds: Type.Optional(stateThresholds),
   debtor: Type.Optional(nullable(debtorInput)),

@@ -163,6 +163,7 @@ export async function changeAccount(
       'approval',
       'destination_wait_hours',
       'payout_form',
+      'commissions_are',
       'payout_signals',
       'state_thresholds',
       'debtor',

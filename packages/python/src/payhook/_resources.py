@@ -1005,10 +1005,10 @@ class Affiliates:
     ) -> types.AffiliateImport:
         """Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns:
         name_first, name_last, email, external_id, slug, status, payout_method, paypal_email,
-        is_ready_for_payout, legal_type, country, language; email is required. A column that is not
-        there is left unchanged, an empty cell clears; a PayPal address without a method sets
-        `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban, bic,
-        routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
+        is_ready_for_payout, commissions_are, legal_type, country, language; email is required. A column
+        that is not there is left unchanged, an empty cell clears; a PayPal address without a method
+        sets `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban,
+        bic, routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
         address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
         tax_id_type, tax_form, tax_form_signed_on, tax_form_document, siren, electronic_address,
         self_billing_agreed_on, self_billing_expires_on, self_billing_agreed_by, self_billing_document.

@@ -54,6 +54,10 @@ class Account(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
+    commissions_are: CommissionsAre
+    """gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
+    """
     payout_signals: PayoutSignals
     """What is looked for in payouts because it may point to fraud."""
     state_thresholds: dict[str, int | None]
@@ -161,6 +165,11 @@ class Affiliate(TypedDict):
     minimum_payout: dict[str, int] | None
     """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
     5000}.
+    """
+    commissions_are: CommissionsAre | None
+    """Used instead of the setting of the account: gross with the tax, or net with the tax paid on top;
+    gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
     """
     legal_type: LegalType | None
     """What the affiliate is by law, if known."""
@@ -496,6 +505,11 @@ class AffiliateWithBalance(TypedDict):
     minimum_payout: dict[str, int] | None
     """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
     5000}.
+    """
+    commissions_are: CommissionsAre | None
+    """Used instead of the setting of the account: gross with the tax, or net with the tax paid on top;
+    gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
     """
     legal_type: LegalType | None
     """What the affiliate is by law, if known."""
@@ -969,6 +983,10 @@ class ChangeAccountBody(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
+    commissions_are: NotRequired[CommissionsAre]
+    """gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
+    """
     payout_signals: NotRequired[ChangeAccountBodyPayoutSignals]
     """Replaces the settings of all rules: what is missing has its default."""
     state_thresholds: NotRequired[dict[str, int | None]]
@@ -1009,6 +1027,11 @@ class ChangeAffiliateBody(TypedDict):
     minimum_payout: NotRequired[dict[str, int] | None]
     """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
     5000}.
+    """
+    commissions_are: NotRequired[CommissionsAre | None]
+    """Used instead of the setting of the account: gross with the tax, or net with the tax paid on top;
+    gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
     """
     legal_type: NotRequired[LegalType | None]
     """What the affiliate is by law, if known."""
@@ -1671,6 +1694,8 @@ class CommissionVoidedEvent(TypedDict):
     """The records of this page, in the requested order."""
 
 
+CommissionsAre = Literal["gross", "net"]
+
 class CommissionsImportedEventDataTotalsItem(TypedDict):
     currency: str
     """The currency of the amounts."""
@@ -1724,8 +1749,8 @@ class CompletePayoutBodyCommissionsItem(TypedDict):
     currency: NotRequired[str]
     """The line that the entry covers; without it, all lines of the affiliate."""
     amount: NotRequired[int]
-    """The amount paid in minor units of `currency`, at most the amount of the line; the rest is owed
-    again.
+    """The amount paid in minor units of `currency`, at most the amount of the line, with the tax on top of
+    it if its commissions are net; the rest is owed again.
     """
     payment_reference: NotRequired[str | None]
     """Identifies the transfer, stored with the line."""
@@ -1866,6 +1891,11 @@ class CreateAffiliateBody(TypedDict):
     minimum_payout: NotRequired[dict[str, int] | None]
     """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
     5000}.
+    """
+    commissions_are: NotRequired[CommissionsAre | None]
+    """Used instead of the setting of the account: gross with the tax, or net with the tax paid on top;
+    gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
     """
     legal_type: NotRequired[LegalType | None]
     """What the affiliate is by law, if known."""
@@ -2850,7 +2880,7 @@ class InvoiceSeller(TypedDict):
     """The tax id; null if unknown."""
 
 
-InvoiceSkipReason = Literal["no_agreement", "agreement_expired", "no_rule", "no_rate", "no_tax_id"]
+InvoiceSkipReason = Literal["no_agreement", "agreement_expired", "no_rule", "no_rate", "no_tax_id", "tax_not_paid"]
 
 class InvoiceTaxId(TypedDict):
     type: InvoiceTaxIdType
@@ -2901,7 +2931,9 @@ class IssuedInvoicesSkippedItem(TypedDict):
     """no_agreement: the affiliate had not agreed to self-billing when it was paid; agreement_expired: the
     agreement had ended before the payment; no_rule: no rule of `invoicing` fits the tax profile of the
     affiliate; no_rate: the law wants the tax in `national_currency`: issue again with a rate;
-    no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own).
+    no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own);
+    tax_not_paid: the commissions are net, and their line was made without the tax that its rule now
+    wants.
     """
     national_currency: NotRequired[str]
     """Only with `no_rate`."""
@@ -3285,6 +3317,8 @@ class NewWebhookEndpoint(TypedDict):
     is replayed.
     """
 
+
+NoTaxReason = Literal["no_agreement", "agreement_expired", "no_rule", "no_tax_id", "no_invoicing"]
 
 class NotSent(TypedDict):
     webhook_endpoint_id: str
@@ -4120,6 +4154,34 @@ class PayoutLineTotal(TypedDict):
     """How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
     `paypal_email`; null: unknown.
     """
+    with_tax: NotRequired[PayoutLineWithTax]
+
+
+class PayoutLineWithTax(TypedDict):
+    """Only if the commissions are net: sums with the tax on top of them, which is fixed when the payout is
+    created.
+    """
+
+    amount: int
+    """What leaves the bank: the amount and the tax."""
+    tax_amount: int
+    """Minor units of the currency given with it."""
+    paid_amount: int
+    """What was paid, with its tax."""
+    returned_amount: int
+    """What came back, with its tax."""
+    tax_category: TaxCategory | None
+    """S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT."""
+    tax_rate: int | None
+    """Hundredths of a percent: 1900 = 19 %."""
+    exemption: str | None
+    """Why no tax is due."""
+    reason: NoTaxReason | None
+    """Why it has no tax, if no category applies. no_agreement: the affiliate had not agreed to
+    self-billing; agreement_expired: the agreement had ended; no_rule: no rule of `invoicing` fits the
+    tax profile of the affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a
+    tax number; AE: and your own); no_invoicing: the account has no `invoicing` or no `tax_profile`.
+    """
 
 
 PayoutMethod = Literal["paypal", "wise", "other"]
@@ -4448,7 +4510,9 @@ class PayoutReturn(TypedDict):
     currency: str
     """The currency of the amounts."""
     amount: int
-    """Minor units of the currency given with it."""
+    """What is owed again, in minor units."""
+    tax_amount: int
+    """The tax on top of it, which came back too and is not owed; 0 if the amount includes the tax."""
     external_id: str | None
     """Your id of the request that booked it."""
     reason: str
@@ -4621,6 +4685,18 @@ class PayoutTotal(TypedDict):
     """Minor units of the currency given with it."""
     released_count: int
     """Commissions that were released and are owed again."""
+    with_tax: NotRequired[PayoutTotalWithTax]
+
+
+class PayoutTotalWithTax(TypedDict):
+    """Only if commissions are net: sums with the tax on top of them."""
+
+    amount: int
+    """What leaves the bank: the amount and the tax."""
+    tax_amount: int
+    """Minor units of the currency given with it."""
+    paid_amount: int
+    """What was paid, with its tax."""
 
 
 class PayoutUpdatedEvent(TypedDict):
@@ -4852,6 +4928,11 @@ class PutAffiliateByExternalIdBody(TypedDict):
     minimum_payout: NotRequired[dict[str, int] | None]
     """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
     5000}.
+    """
+    commissions_are: NotRequired[CommissionsAre | None]
+    """Used instead of the setting of the account: gross with the tax, or net with the tax paid on top;
+    gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
+    a payout is created.
     """
     legal_type: NotRequired[LegalType | None]
     """What the affiliate is by law, if known."""
@@ -5293,7 +5374,9 @@ class ReturnPayoutLineBody(TypedDict):
     currency: NotRequired[str]
     """Without it all currencies, or with an amount the only currency paid."""
     amount: NotRequired[int]
-    """The returned amount in minor units; without it, everything not yet returned."""
+    """The returned amount in minor units, with the tax if it was paid on top; without it, everything not
+    yet returned.
+    """
     reason: str
     """Why the money came back."""
     reference: NotRequired[str | None]

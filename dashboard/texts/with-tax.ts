@@ -1,0 +1,18 @@
+import { listed } from './common.ts';
+
+/** The tax on top of net commissions. */
+export const withTax = {
+  tax: 'Tax on top',
+  toPay: 'To pay',
+  paid: 'Paid with tax',
+  plus: (tax: string, sum: string) => `plus ${tax} of tax: ${sum}`,
+  none: (why: string) => `no tax: ${why}`,
+  ofIt: (sums: readonly string[]) => `with tax, commissions ${listed(sums)}`,
+  reasons: {
+    no_agreement: 'no agreement to self-billing',
+    agreement_expired: 'the agreement has ended',
+    no_rule: 'no tax rule matches',
+    no_tax_id: 'the tax rule requires a tax id',
+    no_invoicing: 'the account has no tax profile or no tax rules',
+  },
+};

@@ -1,0 +1,135 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { amount, nullable, strict, taxCategory } from '../../contract/schemas.ts';
+
+/*
+ * The tax that is paid on top of net commissions. A line of a payout (`payout_line_totals`) has `tax_terms`, fixed at creation, or
+ * null if its amount includes the tax; and `tax_amount`, of which `carried_tax_amount` was not paid and `returned_tax_amount`
+ * came back. Amounts without `tax` in their name are net (docs/decisions/0141).
+ */
+
+/** Why no invoice can show a tax, so that a line has none. The first two are also reasons of issuing. */
+export const NO_TAX_REASONS = {
+  no_agreement: 'the affiliate had not agreed to self-billing',
+  agreement_expired: 'the agreement had ended',
+  no_rule: 'no rule of `invoicing` fits the tax profile of the affiliate',
+  no_tax_id: 'the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)',
+  no_invoicing: 'the account has no `invoicing` or no `tax_profile`',
+} as const;
+export type NoTaxReason = keyof typeof NO_TAX_REASONS;
+
+/** The terms of a line. */
+export type TaxTerms =
+  | {
+      readonly category: Static<typeof taxCategory>;
+      /** Hundredths of a percent. */
+      readonly rate: number;
+      readonly exemption: string | null;
+    }
+  | { readonly reason: NoTaxReason };
+
+const sums = {
+  amount: { ...amount, description: 'what leaves the bank: the amount and the tax' },
+  tax_amount: amount,
+  paid_amount: { ...amount, description: 'what was paid, with its tax' },
+};
+
+/** The sums of a payout in a currency with the tax. */
+export const totalWithTax = Type.Optional(
+  strict(sums, {
+    title: 'PayoutTotalWithTax',
+    description: 'only if commissions are net: sums with the tax on top of them',
+  }),
+);
+
+/** The same of a line. */
+export const lineWithTax = Type.Optional(
+  strict(
+    {
+      ...sums,
+      returned_amount: { ...amount, description: 'what came back, with its tax' },
+      tax_category: nullable(taxCategory),
+      tax_rate: nullable(Type.Integer({ description: 'hundredths of a percent: 1900 = 19 %' })),
+      exemption: nullable(Type.String({ description: 'why no tax is due' })),
+      reason: nullable(
+        Type.Enum(Object.keys(NO_TAX_REASONS) as NoTaxReason[], {
+          title: 'NoTaxReason',
+          description: `why it has no tax, if no category applies. ${Object.entries(NO_TAX_REASONS)
+            .map(([name, meaning]) => `${name}: ${meaning}`)
+            .join('; ')}`,
+        }),
+      ),
+    },
+    {
+      title: 'PayoutLineWithTax',
+      description:
+        'only if the commissions are net: sums with the tax on top of them, which is fixed when the payout is created',
+    },
+  ),
+);
+
+/** What leaves the bank for a line `t` that is paid: SQL. */
+export const duePaid = (t: string): string =>
+  `${t}.amount - ${t}.carried_amount + ${t}.tax_amount - ${t}.carried_tax_amount`;
+/** What came back of a line `t`: SQL. */
+export const cameBack = (t: string): string => `${t}.returned_amount + ${t}.returned_tax_amount`;
+
+/** The tax on a net amount by these terms, in minor units: SQL. Rounded half up, as on an invoice (EN 16931, BR-CO-17). */
+export const taxOn = (net: string, terms: string): string =>
+  `div(${net} * coalesce((${terms} ->> 'rate')::numeric, 0) + 5000, 10000)::int8`;
+
+/**
+ * The net part of a payment that includes tax, out of a line that has `net` and `tax` left: SQL. In proportion, rounded half up, and at
+ * least 1 unit of the net amount on each side; all of it when the payment is all that is left.
+ */
+export const netPartOf = (payment: string, net: string, tax: string): string => `case
+  when ${tax} = 0 then ${payment}
+  when ${payment} = ${net} + ${tax} then ${net}
+  else least(greatest(div(2 * ${payment}::numeric * ${net} + ${net} + ${tax}, 2 * (${net} + ${tax})::numeric)::int8, 1), ${net} - 1) end`;
+
+/**
+ * The terms by which an affiliate with the tax profile `x` (null = none) is invoiced on a day (`YYYY-MM-DD`) by the account `o`: SQL of a
+ * jsonb `TaxTerms`. `fixed` are earlier terms, whose rule is used again; null = the first rule that fits.
+ */
+export const taxTerms = (day: string, fixed = 'null::jsonb'): string => `(
+  select case when c.reason is null then
+           jsonb_build_object('category', f.rule -> 'category', 'rate', f.rule -> 'rate', 'exemption', f.rule -> 'exemption')
+         else jsonb_build_object('reason', c.reason) end
+  from (select case when ${fixed} ? 'category' then ${fixed} else (
+          select r.rule from jsonb_array_elements(o.invoicing -> 'rules') with ordinality as r (rule, place)
+          where (r.rule ->> 'country' is null or r.rule ->> 'country' = x.country)
+            and (r.rule ->> 'legal_type' is null or r.rule ->> 'legal_type' = x.legal_type)
+            and (r.rule ->> 'has_vat_id' is null or (r.rule ->> 'has_vat_id')::boolean = coalesce(x.tax_id_type = 'vat', false))
+          order by r.place limit 1) end as rule) f
+  cross join lateral (select case
+    when o.invoicing is null or o.tax_profile is null then 'no_invoicing'
+    when x.self_billing is null or (x.self_billing ->> 'agreed_on') collate "C" > ${day} then 'no_agreement'
+    when (x.self_billing ->> 'expires_on') collate "C" < ${day} then 'agreement_expired'
+    when f.rule is null then 'no_rule'
+    -- EN 16931: BR-S-02, BR-Z-02, BR-E-02 and BR-AE-02; a tax id that was lost with the secret key has no number
+    when f.rule ->> 'category' <> 'O' and (x.number is null or x.tax_id_type is null or x.tax_id_type not in ('vat', 'other')
+      or f.rule ->> 'category' = 'AE' and (x.tax_id_type <> 'vat' or o.tax_profile ->> 'vat_id' is null)) then 'no_tax_id'
+    end as reason) c)`;
+
+/** The JSON of the row `row` with the field `with_tax`, or without it if `tax`, SQL of its JSON, is null. */
+export const withTax = (
+  row: string,
+  tax: string,
+): string => `case when ${tax} is null then row_to_json(${row})
+  else (left(row_to_json(${row})::text, -1) || ',"with_tax":' || (${tax})::text || '}')::json end`;
+
+/** `with_tax` of a line `t`: SQL of its JSON, or null. `paid` and `returned` are SQL of the sums with the tax. */
+export const lineTaxJson = (
+  t: string,
+  paid: string,
+  returned: string,
+): string => `case when ${t}.tax_terms is not null then
+  json_build_object('amount', ${t}.amount + ${t}.tax_amount, 'tax_amount', ${t}.tax_amount, 'paid_amount', ${paid},
+    'returned_amount', ${returned}, 'tax_category', ${t}.tax_terms -> 'category', 'tax_rate', ${t}.tax_terms -> 'rate',
+    'exemption', ${t}.tax_terms -> 'exemption', 'reason', ${t}.tax_terms -> 'reason') end`;
+
+/** `with_tax` of totals: the query of currency, json and amount by currency, over the lines in a table expression. `paid` is their sum. */
+export const sumsWithTax = (lines: Sql, paid: Sql): Sql => sql`
+  select currency, sum(amount + tax_amount) as amount,
+         json_build_object('amount', sum(amount + tax_amount), 'tax_amount', sum(tax_amount), 'paid_amount', ${paid}) as json
+  from ${lines} group by currency having bool_or(tax_terms is not null)`;

@@ -1,0 +1,20 @@
+/** A sum of a line or payout, and the same with the tax on top if its commissions are net. */
+interface Sum {
+  readonly amount: number;
+  readonly with_tax?: { readonly amount: number } | undefined;
+}
+
+/** What leaves the bank, in minor units: the amount, with the tax on top if there is one. */
+export const toPay = ({ amount, with_tax }: Sum): number => with_tax?.amount ?? amount;
+
+/**
+ * The net part of a payment out of `net` and `tax`, in minor units: in proportion, rounded half up, at least 1 on each side; all of it
+ * when the payment is everything. The server computes the same in SQL (`netPartOf`).
+ */
+export function netPart(payment: bigint, net: bigint, tax: bigint): bigint {
+  if (tax === 0n) return payment;
+  if (payment === net + tax) return net;
+  const near = (2n * payment * net + net + tax) / (2n * (net + tax));
+  const [least, most] = [1n, net - 1n];
+  return near < least ? least : near > most ? most : near;
+}
