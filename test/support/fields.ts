@@ -101,7 +101,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     exported: 'affiliates',
     // a file has no column with a sum per currency, nor one with keys, and does not decide who gets e-mails
     file: { kind: 'affiliates', without: ['minimum_payout', 'is_notified', 'metadata'] },
-    keptByErasure: ['minimum_payout'],
+    keptByErasure: ['minimum_payout', 'commissions_are'],
     command: { words: ['affiliates', 'create'], without: [] },
     // "Pause payouts" says what it means for what is owed
     withoutInput: ['is_ready_for_payout'],
