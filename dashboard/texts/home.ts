@@ -57,6 +57,7 @@ export const home = {
     certificates: (number: number) =>
       `${count(number, 'client certificate')} expired or expiring within 30 days`,
     forms: (number: number) => `${count(number, 'tax form')} valid until the end of this year`,
+    agreements: (number: number) => `${count(number, 'self-billing agreement')} ending within 90 days`,
     events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed permanently`,
   },
   demo: {

@@ -11,6 +11,7 @@ export const notices = {
     returned: 'Payment returned',
     destination_changed: 'Payment details changed',
     form_lapsing: 'Tax form lapses',
+    agreement_ending: 'Self-billing agreement ends',
   } satisfies Record<AffiliateNoticeKind, string>,
   meanings: {
     paid: 'A payout was completed. The invoice or the statement is attached.',
@@ -18,6 +19,8 @@ export const notices = {
     destination_changed:
       'Where the affiliate is paid, or the e-mail address, was changed. Also sent to the former address.',
     form_lapsing: 'A W-8 lapses at the end of the year. Sent once for each form, when you are alerted.',
+    agreement_ending:
+      'A self-billing agreement ends within 90 days. Sent once for each last day, when you are alerted.',
   } satisfies Record<AffiliateNoticeKind, string>,
   language: 'Language',
   languageHint:

@@ -79,20 +79,31 @@ export const tax = {
   },
   lapsing: {
     title: 'Forms that lapse',
-    lead: 'A W-8 is valid until the end of the third calendar year after its signature. Ask for a new one before.',
+    lead: 'A W-8 is valid until the end of the third calendar year after its signature, and a self-billing agreement until its last day. Ask for a new one before.',
     show: 'Show',
-    views: { lapsing: 'Lapse this year', lapsed: 'Lapsed', none: 'No form recorded' },
+    views: {
+      lapsing: 'Lapse this year',
+      lapsed: 'Lapsed',
+      none: 'No form recorded',
+      ending: 'Agreements that end',
+      ended: 'Ended agreements',
+    },
     columns: {
       affiliate: 'Affiliate',
       country: 'Tax country',
       form: 'Form',
       signed: 'Signed on',
       until: 'Valid until',
+      agreed: 'Agreed on',
+      agreedBy: 'Agreed by',
+      lastDay: 'Last day',
     },
     empty: {
       lapsing: 'No form lapses at the end of this year',
       lapsed: 'No form has lapsed',
       none: 'Every tax profile has a form',
+      ending: 'No self-billing agreement ends within 90 days',
+      ended: 'No self-billing agreement has ended',
     },
   },
   report: {

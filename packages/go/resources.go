@@ -1148,7 +1148,7 @@ type ListAffiliateNoticesQuery struct {
 	After string
 	// A field; a leading - means descending; default `-created_at`; one of created_at, -created_at.
 	Sort string
-	// One of paid, returned, destination_changed, form_lapsing.
+	// One of paid, returned, destination_changed, form_lapsing, agreement_ending.
 	Kind string
 	// One of waiting, sent, failed.
 	Status string
@@ -1174,7 +1174,8 @@ func (query *ListAffiliateNoticesQuery) values() url.Values {
 type PreviewAffiliateNoticeQuery struct {
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
 	// returned; destination_changed: the destination or e-mail address was changed; also sent to the former address;
-	// form_lapsing: the tax form lapses at the end of the year.
+	// form_lapsing: the tax form lapses at the end of the year; agreement_ending: the self-billing agreement ends
+	// within 90 days.
 	Kind AffiliateNoticeKind
 	// default: that of the account.
 	Language NoticeLanguage
@@ -1205,6 +1206,8 @@ type ListAffiliateTaxProfilesQuery struct {
 	Form string
 	// One of none, valid, lapsing, lapsed.
 	FormStatus string
+	// One of none, valid, ending, ended.
+	SelfBillingStatus string
 }
 
 func (query *ListAffiliateTaxProfilesQuery) values() url.Values {
@@ -1216,6 +1219,7 @@ func (query *ListAffiliateTaxProfilesQuery) values() url.Values {
 		addString(values, "sort", query.Sort)
 		addString(values, "form", query.Form)
 		addString(values, "form_status", query.FormStatus)
+		addString(values, "self_billing_status", query.SelfBillingStatus)
 	}
 	return values
 }

@@ -364,7 +364,8 @@ type AffiliateNotice struct {
 	Object string `json:"object"`
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
 	// returned; destination_changed: the destination or e-mail address was changed; also sent to the former address;
-	// form_lapsing: the tax form lapses at the end of the year.
+	// form_lapsing: the tax form lapses at the end of the year; agreement_ending: the self-billing agreement ends
+	// within 90 days.
 	Kind AffiliateNoticeKind `json:"kind"`
 	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
@@ -393,6 +394,7 @@ const (
 	AffiliateNoticeKindReturned           AffiliateNoticeKind = "returned"
 	AffiliateNoticeKindDestinationChanged AffiliateNoticeKind = "destination_changed"
 	AffiliateNoticeKindFormLapsing        AffiliateNoticeKind = "form_lapsing"
+	AffiliateNoticeKindAgreementEnding    AffiliateNoticeKind = "agreement_ending"
 )
 
 // AffiliateNoticePreview is an object of the API.
@@ -401,7 +403,8 @@ type AffiliateNoticePreview struct {
 	Object string `json:"object"`
 	// paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
 	// returned; destination_changed: the destination or e-mail address was changed; also sent to the former address;
-	// form_lapsing: the tax form lapses at the end of the year.
+	// form_lapsing: the tax form lapses at the end of the year; agreement_ending: the self-billing agreement ends
+	// within 90 days.
 	Kind AffiliateNoticeKind `json:"kind"`
 	// Of the text.
 	Language NoticeLanguage `json:"language"`
@@ -628,6 +631,7 @@ const (
 	AlertKindCorrectionReceived    AlertKind = "correction_received"
 	AlertKindScheduleSkipped       AlertKind = "schedule_skipped"
 	AlertKindTaxFormsLapsing       AlertKind = "tax_forms_lapsing"
+	AlertKindAgreementsEnding      AlertKind = "agreements_ending"
 	AlertKindAffiliateNoticeFailed AlertKind = "affiliate_notice_failed"
 	AlertKindImportDone            AlertKind = "import_done"
 	AlertKindBackupFailed          AlertKind = "backup_failed"

@@ -13,6 +13,7 @@ import { foldSeries } from '../money/ledger/series.ts';
 import { deleteOldNachaDays } from '../money/payment-files/file-sets.ts';
 import { notifyOfApprovals } from '../money/payouts/approval-alerts.ts';
 import { runSchedules } from '../money/schedules/run.ts';
+import { notifyOfAgreements } from '../money/tax-profiles/agreement-alerts.ts';
 import { notifyOfForms } from '../money/tax-profiles/form-alerts.ts';
 import { repairTokenTimes } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
@@ -72,6 +73,7 @@ export function choresOf({ cells, db, log, config, vault, embedded, threads }: P
     { name: 'payout schedules', everyMs: MINUTE_MS, run: () => runSchedules({ db, log }) },
     { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: notifyOfApprovals },
     { name: 'tax form alerts', everyMs: HOUR_MS, slice: (tx) => notifyOfForms(tx) },
+    { name: 'agreement alerts', everyMs: HOUR_MS, slice: (tx) => notifyOfAgreements(tx) },
     // expired data
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'request digests', everyMs: 10 * MINUTE_MS, run: keyPlainDigests(db, vault) },

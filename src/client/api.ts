@@ -354,7 +354,8 @@ export interface AffiliateNotice {
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
    * returned; destination_changed: the destination or e-mail address was changed; also sent to the former
-   * address; form_lapsing: the tax form lapses at the end of the year
+   * address; form_lapsing: the tax form lapses at the end of the year; agreement_ending: the self-billing
+   * agreement ends within 90 days
    */
   readonly kind: AffiliateNoticeKind;
   /** The affiliate. */
@@ -375,7 +376,12 @@ export interface AffiliateNotice {
   readonly sent_at: Timestamp | null;
 }
 
-export type AffiliateNoticeKind = 'paid' | 'returned' | 'destination_changed' | 'form_lapsing';
+export type AffiliateNoticeKind =
+  | 'paid'
+  | 'returned'
+  | 'destination_changed'
+  | 'form_lapsing'
+  | 'agreement_ending';
 
 export interface AffiliateNoticePreview {
   /** The type of the record. */
@@ -383,7 +389,8 @@ export interface AffiliateNoticePreview {
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
    * returned; destination_changed: the destination or e-mail address was changed; also sent to the former
-   * address; form_lapsing: the tax form lapses at the end of the year
+   * address; form_lapsing: the tax form lapses at the end of the year; agreement_ending: the self-billing
+   * agreement ends within 90 days
    */
   readonly kind: AffiliateNoticeKind;
   /** of the text */
@@ -586,6 +593,7 @@ export type AlertKind =
   | 'correction_received'
   | 'schedule_skipped'
   | 'tax_forms_lapsing'
+  | 'agreements_ending'
   | 'affiliate_notice_failed'
   | 'import_done'
   | 'backup_failed'
@@ -7027,7 +7035,13 @@ export interface ListDestinationCorrectionsQuery extends PageQuery {
 export interface ListAffiliateNoticesQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'created_at' | '-created_at' | undefined;
-  readonly kind?: 'paid' | 'returned' | 'destination_changed' | 'form_lapsing' | undefined;
+  readonly kind?:
+    | 'paid'
+    | 'returned'
+    | 'destination_changed'
+    | 'form_lapsing'
+    | 'agreement_ending'
+    | undefined;
   readonly status?: 'waiting' | 'sent' | 'failed' | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
@@ -7037,7 +7051,8 @@ export interface PreviewAffiliateNoticeQuery {
   /**
    * paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was booked as
    * returned; destination_changed: the destination or e-mail address was changed; also sent to the former
-   * address; form_lapsing: the tax form lapses at the end of the year
+   * address; form_lapsing: the tax form lapses at the end of the year; agreement_ending: the self-billing
+   * agreement ends within 90 days
    */
   readonly kind: AffiliateNoticeKind;
   /** default: that of the account */
@@ -7065,6 +7080,7 @@ export interface ListAffiliateTaxProfilesQuery extends PageQuery {
     | 'other'
     | undefined;
   readonly form_status?: 'none' | 'valid' | 'lapsing' | 'lapsed' | undefined;
+  readonly self_billing_status?: 'none' | 'valid' | 'ending' | 'ended' | undefined;
 }
 
 export interface ListProgramsQuery extends PageQuery {

@@ -32,6 +32,7 @@ export const CHORES = {
   'payout schedules': 'other work',
   'approval alerts': 'other work',
   'tax form alerts': 'other work',
+  'agreement alerts': 'other work',
   'idempotency keys': 'removes rows',
   'request digests': 'other work',
   'sign-in attempts': 'removes rows',

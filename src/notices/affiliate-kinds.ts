@@ -11,6 +11,7 @@ export const AFFILIATE_NOTICES = {
   returned: 'a payment to the affiliate was booked as returned',
   destination_changed: 'the destination or e-mail address was changed; also sent to the former address',
   form_lapsing: 'the tax form lapses at the end of the year',
+  agreement_ending: 'the self-billing agreement ends within 90 days',
 } as const;
 export type AffiliateNoticeKind = keyof typeof AFFILIATE_NOTICES;
 export const AFFILIATE_NOTICE_KINDS = Object.keys(AFFILIATE_NOTICES) as AffiliateNoticeKind[];
@@ -36,7 +37,7 @@ export interface NoticeAmount {
 export interface NoticeFacts {
   /** The number of the payout. */
   readonly payout?: number;
-  /** When it happened, or the last day of the form: RFC 3339. */
+  /** When it happened, or the last day of the form or agreement: RFC 3339. */
   readonly at: string;
   readonly amounts?: readonly NoticeAmount[];
   /** How the payments are named in bank statements. */

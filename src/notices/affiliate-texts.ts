@@ -77,6 +77,13 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         'Please send {merchant} a new one before then.',
       ],
     },
+    agreement_ending: {
+      subject: 'Your self-billing agreement is valid until {day}',
+      lines: [
+        '{merchant} writes the invoices for your payments. You agreed to this until {day}.',
+        'Please agree on a new one with {merchant} before then. Otherwise, you must write the invoices for later payments yourself.',
+      ],
+    },
     paidThrough: {
       bank: 'a bank account ending in {lastFour}',
       paypal: 'PayPal',
@@ -127,6 +134,13 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
       lines: [
         'Das {form}, das {merchant} von Ihnen hat, gilt bis zum {day}.',
         'Bitte senden Sie {merchant} vorher ein neues.',
+      ],
+    },
+    agreement_ending: {
+      subject: 'Ihre Vereinbarung über Gutschriften gilt bis zum {day}',
+      lines: [
+        '{merchant} schreibt die Rechnungen für Ihre Zahlungen als Gutschrift. Dem haben Sie bis zum {day} zugestimmt.',
+        'Bitte vereinbaren Sie dies vorher mit {merchant} neu. Sonst müssen Sie die Rechnungen für spätere Zahlungen selbst schreiben.',
       ],
     },
     paidThrough: {
@@ -186,6 +200,13 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         'Veuillez en envoyer un nouveau à {merchant} avant cette date.',
       ],
     },
+    agreement_ending: {
+      subject: "Votre accord d'autofacturation est valable jusqu'au {day}",
+      lines: [
+        "{merchant} établit les factures de vos paiements. Vous l'avez accepté jusqu'au {day}.",
+        "Veuillez convenir d'un nouvel accord avec {merchant} avant cette date. Sinon, vous devrez établir vous-même les factures des paiements suivants.",
+      ],
+    },
     paidThrough: {
       bank: 'un compte bancaire se terminant par {lastFour}',
       paypal: 'PayPal',
@@ -240,6 +261,13 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
       lines: [
         'El {form} que {merchant} tiene de usted es válido hasta el {day}.',
         'Envíe uno nuevo a {merchant} antes de esa fecha.',
+      ],
+    },
+    agreement_ending: {
+      subject: 'Su acuerdo de autofacturación es válido hasta el {day}',
+      lines: [
+        '{merchant} emite las facturas de sus pagos. Usted lo aceptó hasta el {day}.',
+        'Acuerde uno nuevo con {merchant} antes de esa fecha. De lo contrario, deberá emitir usted las facturas de los pagos posteriores.',
       ],
     },
     paidThrough: {

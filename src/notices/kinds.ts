@@ -11,10 +11,12 @@ export interface AlertData {
   readonly file?: string | null;
   readonly lines?: number;
   readonly message?: string;
-  /** When a client certificate expires or expired: RFC 3339. The last day on which forms are valid: YYYY-MM-DD. */
+  /** When a client certificate expires or expired: RFC 3339. The last day on which forms or the first of agreements are valid: YYYY-MM-DD. */
   readonly ends?: string;
   /** The number of forms. */
   readonly forms?: number;
+  /** The number of agreements. */
+  readonly agreements?: number;
   readonly isOver?: boolean;
   /** The name of a schedule or chore. */
   readonly name?: string;
@@ -143,6 +145,16 @@ export const ALERTS = {
     path: () => '/reports/tax-forms',
     line: ({ data: { forms = 0, ends } }) =>
       `The tax forms of ${many(forms, 'affiliate', 'affiliates')} are valid until ${ends}. Ask for new ones.`,
+  },
+  agreements_ending: {
+    label: 'Self-billing agreements ending',
+    meaning: 'Self-billing agreements of affiliates end in 90, 30 or 7 days: agree on new ones.',
+    notifies: 'write',
+    path: () => '/reports/tax-forms?view=ending',
+    line: ({ data: { agreements = 0, ends } }) =>
+      agreements === 1
+        ? `The self-billing agreement of 1 affiliate ends on ${ends}. Agree on a new one.`
+        : `The self-billing agreements of ${many(agreements, '', 'affiliates')} end soon, the first on ${ends}. Agree on new ones.`,
   },
   affiliate_notice_failed: {
     label: 'E-mail to an affiliate failed',

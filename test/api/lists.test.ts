@@ -623,6 +623,17 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
       ['valid', (row) => row.form !== null && year(row) >= 0],
     ];
   }
+  if (name === 'self_billing_status') {
+    const today = new Date().toISOString().slice(0, 10);
+    const soon = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+    const ends = (row: Json): string => row.self_billing?.expires_on ?? '9999-12-31';
+    return [
+      ['none', (row) => row.self_billing === null],
+      ['ended', (row) => ends(row) < today],
+      ['ending', (row) => ends(row) >= today && ends(row) <= soon],
+      ['valid', (row) => row.self_billing !== null && ends(row) >= today],
+    ];
+  }
   if (name === 'is_above_state_threshold')
     return ['true', 'false'].map(
       (value): Case => [value, (row) => String(row.is_above_state_threshold) === value],

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { describe, expect, test } from 'vitest';
+import { notifyOfAgreements } from '../../src/money/tax-profiles/agreement-alerts.ts';
 import { notifyOfForms } from '../../src/money/tax-profiles/form-alerts.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
@@ -251,4 +252,64 @@ test('whoever may create payouts is reminded 90, 30 and 7 days before forms laps
   expect(await on('2028-12-24')).toEqual([first, first, first]);
   expect(await on('2028-12-31')).toEqual([first, first, first]);
   expect(await on('2029-12-31')).toEqual([first, first, first]);
+});
+
+const today = new Date().toISOString().slice(0, 10);
+/** The day this many days after another. */
+const dayAfter = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+const agreedUntil = (expires_on: string | null) => ({
+  self_billing: { agreed_on: '2020-01-01', agreed_by: 'Ada Lovelace', expires_on },
+});
+
+test('the list has agreements that end soon, that ended, and affiliates without one', async () => {
+  // the account counts its days in UTC, and midnight may pass while the test runs
+  const ended = await signer(agreedUntil(dayAfter(today, -1)));
+  const soon = await signer(agreedUntil(dayAfter(today, 1)));
+  const within = await signer(agreedUntil(dayAfter(today, 90)));
+  const later = await signer(agreedUntil(dayAfter(today, 92)));
+  const endless = await signer(agreedUntil(null));
+  const none = await signer();
+  const found = async (status: string) =>
+    (await api.get(`/v2/affiliates/tax-profiles?self_billing_status=${status}`)).body.data.map(
+      (row: Json) => row.affiliate_id,
+    );
+  expect(await found('ending')).toEqual([soon, within]);
+  expect(await found('ended')).toEqual([ended]);
+  expect(await found('valid')).toEqual([soon, within, later, endless]);
+  expect(await found('none')).toEqual([none]);
+});
+
+test('whoever may create payouts is reminded 90, 30 and 7 days before agreements end, each step once', async () => {
+  await signer(agreedUntil('2028-12-31'));
+  await signer(agreedUntil('2028-12-31'));
+  await signer(agreedUntil('2029-01-10'));
+  await signer(agreedUntil(null));
+  const { body: channel } = await api.post('/v2/alert-channels', {
+    ...{ name: 'ops', format: 'slack', url: 'https://hooks.example.com/x', kinds: ['agreements_ending'] },
+  });
+  const on = async (day: string) => {
+    await world.db.transaction((tx) => notifyOfAgreements(tx, sql`${`${day}T12:00:00Z`}::timestamptz`));
+    return (
+      await world.query<{ data: Json }>(
+        `select data from notices where public_id('alc', channel_id) = $1 order by id`,
+        [channel.id],
+      )
+    ).map(({ data }) => [data.ends, data.agreements]);
+  };
+  expect(await on('2028-10-01')).toEqual([]);
+  const first = ['2028-12-31', 2];
+  expect(await on('2028-10-02')).toEqual([first]);
+  expect(await on('2028-10-02')).toEqual([first]);
+  // two days were missed: the third agreement came within 90 days on the first of them
+  const second = ['2029-01-10', 1];
+  expect(await on('2028-10-14')).toEqual([first, second]);
+  const all = ['2028-12-31', 3];
+  expect(await on('2028-12-11')).toEqual([first, second, all]);
+  expect(await on('2028-12-12')).toEqual([first, second, all]);
+  expect(await on('2028-12-23')).toEqual([first, second, all]);
+  expect(await on('2028-12-24')).toEqual([first, second, all, first]);
+  expect(await on('2028-12-31')).toEqual([first, second, all, first]);
+  expect(await on('2029-01-05')).toEqual([first, second, all, first, second]);
+  expect(await on('2029-01-11')).toEqual([first, second, all, first, second]);
 });

@@ -143,6 +143,36 @@ inChromium('tax profiles', (chromium) => {
     await world.api.patch('/v2/account', { payout_form: 'none' });
   });
 
+  test('agreements that end soon, and ended ones, are listed with their last day', async () => {
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    for (const [name, days] of [
+      ['Mia', 20],
+      ['Tom', -2],
+    ] as const) {
+      const { id } = await makeAffiliate(world.api, { name_first: name });
+      const profile = {
+        ...{
+          legal_type: 'person',
+          legal_name: name,
+          country: 'DE',
+          address: { line1: 'Weg 1', city: 'Berlin' },
+        },
+        self_billing: { agreed_on: '2020-01-01', agreed_by: `${name} Berg`, expires_on: day(days) },
+      };
+      expect((await world.api.put(`${AFFILIATES}/${id}/tax-profile`, profile)).status).toBe(200);
+    }
+    const visitor = await atDashboard(chromium, world, { path: '/', viewport: WIDE });
+    const { page } = visitor;
+    await page.getByRole('link', { name: '1 self-billing agreement ending within 90 days' }).click();
+    await page.getByRole('link', { name: 'Mia', exact: true }).waitFor();
+    await page.getByText('Mia Berg').waitFor();
+    expect(await page.getByRole('link', { name: 'Tom', exact: true }).count()).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Ended agreements' }).click();
+    await page.getByRole('link', { name: 'Tom', exact: true }).waitFor();
+    expectQuiet(visitor);
+  });
+
   test('the tax details of the account are set, refused by field, and removed', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/settings/account', viewport: PHONE });
     const { page } = visitor;

@@ -54,6 +54,30 @@ test('a tax profile is set by e-mail, shown with the end of its tax id, kept, an
   expectRefusal(await api.get(path), 404, 'resource_missing');
 });
 
+test('agreements that end soon are listed with their last day', async () => {
+  const { id } = await makeAffiliate(api);
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const until = (expires_on: string) =>
+    api.put(`/v2/affiliates/${id}/tax-profile`, {
+      ...{
+        legal_type: 'person',
+        legal_name: 'Zoë',
+        country: 'DE',
+        address: { line1: 'Hof 1', city: 'Berlin' },
+      },
+      self_billing: { agreed_on: '2020-01-01', agreed_by: 'Zoë', expires_on },
+    });
+  const list = ['affiliates', 'agreements', 'list'] as const;
+  await until(day(20));
+  expect(await runText(...list, '--ending')).toMatch(
+    new RegExp(`^${id} +Zoë +DE +2020-01-01 +${day(20)}`, 'm'),
+  );
+  await until(day(-2));
+  expect(await runText(...list, '--ending')).toBe('No tax profiles found.\n');
+  expect((await runJson(...list, '--ended')).data).toMatchObject([{ affiliate_id: id }]);
+  expect(await run(...list, '--ended', '--ending')).toMatchObject({ code: 2 });
+});
+
 test('forms that lapse this year are listed with their last day', async () => {
   const { id } = await makeAffiliate(api);
   const year = new Date().getUTCFullYear();

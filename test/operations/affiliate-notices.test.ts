@@ -400,7 +400,7 @@ describe('the settings', () => {
   });
 
   test.each(['en', 'de', 'fr', 'es'])('the preview in %s has every line filled', async (language) => {
-    for (const kind of ['paid', 'returned', 'destination_changed', 'form_lapsing']) {
+    for (const kind of ['paid', 'returned', 'destination_changed', 'form_lapsing', 'agreement_ending']) {
       const { body } = await api.get(`${AFFILIATES}/notices/preview?kind=${kind}&language=${language}`);
       expect(body).toMatchObject({
         kind,

@@ -26,6 +26,11 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
     { query: { form_status: 'lapsing', per_page: 1 } },
     { ...LIVE, isEnabled: isLate },
   );
+  const ending = useRead(
+    'listAffiliateTaxProfiles',
+    { query: { self_billing_status: 'ending', per_page: 1 } },
+    LIVE,
+  );
   const without = Math.max(
     0,
     ...balances.balances.map(({ without_destination: { affiliate_count: number } }) => number),
@@ -38,8 +43,12 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
       status === 'enabled' && certificate !== null && endsSoon(certificate.expires_at),
   ).length;
   const forms = lapsing.data?.pagination.total ?? 0;
+  const agreements = ending.data?.pagination.total ?? 0;
   const events = failed.data?.pagination.total ?? 0;
-  if (!isWaiting && outdated + without + disabled + failing + certificates + forms + events === 0)
+  if (
+    !isWaiting &&
+    outdated + without + disabled + failing + certificates + forms + agreements + events === 0
+  )
     return null;
   return (
     <Notice tone="warn">
@@ -88,6 +97,13 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
       {forms > 0 && (
         <p>
           <Link to="/reports/tax-forms">{texts.forms(forms)}</Link>
+        </p>
+      )}
+      {agreements > 0 && (
+        <p>
+          <Link to="/reports/tax-forms" search={{ view: 'ending' }}>
+            {texts.agreements(agreements)}
+          </Link>
         </p>
       )}
       {events > 0 && (

@@ -49,7 +49,7 @@ const usTax = createRoute({
 const taxForms = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reports/tax-forms',
-  validateSearch: searchOf({ page: number, sort: text, view: oneOf(['lapsed', 'none']) }),
+  validateSearch: searchOf({ page: number, sort: text, view: oneOf(['lapsed', 'none', 'ending', 'ended']) }),
   component: lazyRouteComponent(() => import('./tax-forms.tsx'), 'TaxFormsScreen'),
 });
 

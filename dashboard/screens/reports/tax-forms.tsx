@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { AffiliateTaxProfile } from '../../../src/client/api.ts';
+import type { AffiliateTaxProfile, ListAffiliateTaxProfilesQuery } from '../../../src/client/api.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { day } from '../../parts/format.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -13,7 +13,15 @@ import { Views as Reports } from './views.tsx';
 
 const route = getRouteApi('/reports/tax-forms');
 const texts = tax.lapsing;
-const VIEWS = ['lapsing', 'lapsed', 'none'] as const;
+/** What each view lists. */
+const VIEWS = {
+  lapsing: { form_status: 'lapsing' },
+  lapsed: { form_status: 'lapsed' },
+  none: { form_status: 'none' },
+  ending: { self_billing_status: 'ending' },
+  ended: { self_billing_status: 'ended' },
+} as const satisfies Readonly<Record<string, ListAffiliateTaxProfilesQuery>>;
+type View = keyof typeof VIEWS;
 
 /** /reports/tax-forms */
 export function TaxFormsScreen() {
@@ -21,7 +29,7 @@ export function TaxFormsScreen() {
   const navigate = route.useNavigate();
   const { view = 'lapsing' } = search;
   const list = useList('listAffiliateTaxProfiles', {
-    filters: { form_status: view },
+    filters: VIEWS[view],
     place: search,
     onPlace: (next) => void navigate({ search: { ...search, page: undefined, ...next } }),
   });
@@ -29,7 +37,7 @@ export function TaxFormsScreen() {
     <Page title={texts.title} lead={texts.lead} actions={<ListMenu {...list} />}>
       <Reports by={null} />
       <Tabs label={texts.show}>
-        {VIEWS.map((each) => (
+        {(Object.keys(VIEWS) as View[]).map((each) => (
           <Link
             key={each}
             to="/reports/tax-forms"
@@ -44,7 +52,7 @@ export function TaxFormsScreen() {
       <Listing
         {...list}
         label={texts.title}
-        columns={COLUMNS}
+        columns={view === 'ending' || view === 'ended' ? AGREEMENT_COLUMNS : FORM_COLUMNS}
         keyOf={({ affiliate_id }) => String(affiliate_id)}
         empty={<Empty icon="check" title={texts.empty[view]} />}
       />
@@ -52,7 +60,7 @@ export function TaxFormsScreen() {
   );
 }
 
-const COLUMNS: readonly Column<AffiliateTaxProfile>[] = [
+const AFFILIATE_COLUMNS: readonly Column<AffiliateTaxProfile>[] = [
   {
     title: texts.columns.affiliate,
     sort: 'legal_name',
@@ -63,6 +71,10 @@ const COLUMNS: readonly Column<AffiliateTaxProfile>[] = [
     ),
   },
   { title: texts.columns.country, isWide: true, cell: ({ country }) => country },
+];
+
+const FORM_COLUMNS: readonly Column<AffiliateTaxProfile>[] = [
+  ...AFFILIATE_COLUMNS,
   {
     title: texts.columns.form,
     isBelow: true,
@@ -78,5 +90,23 @@ const COLUMNS: readonly Column<AffiliateTaxProfile>[] = [
   {
     title: texts.columns.until,
     cell: ({ form }) => (form?.valid_until ? day(form.valid_until) : common.nothing),
+  },
+];
+
+const AGREEMENT_COLUMNS: readonly Column<AffiliateTaxProfile>[] = [
+  ...AFFILIATE_COLUMNS,
+  {
+    title: texts.columns.agreedBy,
+    isBelow: true,
+    cell: ({ self_billing }) => <Name>{self_billing?.agreed_by ?? common.nothing}</Name>,
+  },
+  {
+    title: texts.columns.agreed,
+    isWide: true,
+    cell: ({ self_billing }) => (self_billing ? day(self_billing.agreed_on) : common.nothing),
+  },
+  {
+    title: texts.columns.lastDay,
+    cell: ({ self_billing }) => (self_billing?.expires_on ? day(self_billing.expires_on) : common.nothing),
   },
 ];

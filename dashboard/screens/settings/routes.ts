@@ -68,7 +68,7 @@ const notices = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/notices',
   validateSearch: searchOf({
-    kind: oneOf(['paid', 'returned', 'destination_changed', 'form_lapsing']),
+    kind: oneOf(['paid', 'returned', 'destination_changed', 'form_lapsing', 'agreement_ending']),
     language: oneOf(['en', 'de', 'fr', 'es']),
   }),
   component: lazyRouteComponent(() => import('./notices.tsx'), 'NoticeSettings'),

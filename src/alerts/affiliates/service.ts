@@ -37,6 +37,7 @@ const EXAMPLES: Readonly<Record<AffiliateNoticeKind, NoticeFacts>> = {
     email: 'ada@example.com',
   },
   form_lapsing: { at: '2026-12-31T12:00:00.000Z', form: 'w8ben' },
+  agreement_ending: { at: '2026-12-31T12:00:00.000Z' },
 };
 
 /** The e-mail of a kind with example data, as an affiliate named Ada gets it. `base` is the public address of the server. */

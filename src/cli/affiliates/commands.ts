@@ -21,7 +21,7 @@ import { addAdjust } from './adjust.ts';
 import { addCorrections } from './corrections.ts';
 import { addDestination } from './destination.ts';
 import { addErase } from './erase.ts';
-import { addForms } from './forms.ts';
+import { addAgreements, addForms } from './forms.ts';
 import { addNotices } from './notices.ts';
 import { addStatement } from './statement.ts';
 import { addTaxProfile } from './tax.ts';
@@ -63,6 +63,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addCorrections(affiliates, cli);
   addTaxProfile(affiliates, cli);
   addForms(affiliates, cli);
+  addAgreements(affiliates, cli);
   addNotices(affiliates, cli);
   addAdjust(affiliates, cli);
   addStatement(affiliates, cli);

@@ -14,6 +14,14 @@ interface FormOptions extends ListOptions {
   readonly lapsed?: boolean;
 }
 
+interface AgreementOptions extends ListOptions {
+  readonly ending?: boolean;
+  readonly ended?: boolean;
+}
+
+const NOUNS = { nouns: 'tax profiles', sort: 'affiliate_id, legal_name, signed_on' } as const;
+const JSON_HELP = 'print the page (a list of AffiliateTaxProfile)';
+
 /** `payhook affiliates forms list`. */
 export function addForms(affiliates: Command, cli: Cli): void {
   const list = affiliates
@@ -24,24 +32,65 @@ export function addForms(affiliates: Command, cli: Cli): void {
     .addOption(new Option('--form <form>', 'only this form').choices([...TAX_FORMS]))
     .addOption(new Option('--lapsing', 'only forms that lapse at the end of this year').conflicts('lapsed'))
     .option('--lapsed', 'only forms that have lapsed');
-  withPages(list, { nouns: 'tax profiles', sort: 'affiliate_id, legal_name, signed_on' })
-    .option('--json', 'print the page (a list of AffiliateTaxProfile)')
+  withPages(list, NOUNS)
+    .option('--json', JSON_HELP)
     .addHelpText(
       'after',
       '\nExamples:\n  $ payhook affiliates forms list --lapsing\n  $ payhook affiliates forms list --lapsed --json\n',
     )
-    .action((options: FormOptions) => cli.run(() => show(cli, options)));
+    .action(({ lapsing, lapsed, ...rest }: FormOptions) => {
+      const form_status = lapsing ? 'lapsing' : lapsed ? 'lapsed' : undefined;
+      return cli.run(() => show(cli, { ...queryOf(rest), form_status }, formTable));
+    });
 }
 
-async function show({ terminal, account }: Cli, options: FormOptions): Promise<undefined> {
-  const { lapsing, lapsed, ...rest } = options;
-  const query: ListAffiliateTaxProfilesQuery = {
-    ...queryOf<ListAffiliateTaxProfilesQuery>(rest),
-    form_status: lapsing ? 'lapsing' : lapsed ? 'lapsed' : undefined,
-  };
+/** `payhook affiliates agreements list`. */
+export function addAgreements(affiliates: Command, cli: Cli): void {
+  const list = affiliates
+    .command('agreements')
+    .description('the self-billing agreements of affiliates')
+    .command('list')
+    .description('list tax profiles with the self-billing agreement and its last day')
+    .addOption(new Option('--ending', 'only agreements whose last day is within 90 days').conflicts('ended'))
+    .option('--ended', 'only agreements that have ended');
+  withPages(list, NOUNS)
+    .option('--json', JSON_HELP)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ payhook affiliates agreements list --ending\n  $ payhook affiliates agreements list --ended --json\n',
+    )
+    .action(({ ending, ended, ...rest }: AgreementOptions) => {
+      const self_billing_status = ending ? 'ending' : ended ? 'ended' : undefined;
+      return cli.run(() => show(cli, { ...queryOf(rest), self_billing_status }, agreementTable));
+    });
+}
+
+async function show(
+  { terminal, account }: Cli,
+  query: ListAffiliateTaxProfilesQuery,
+  tableOf: (profiles: readonly AffiliateTaxProfile[], terminal: Terminal) => string,
+): Promise<undefined> {
   const page = await withClient({ terminal, account }, (client) => client.affiliates.taxProfiles(query));
-  terminal.result(page, () =>
-    describePage(page, 'tax profile', (data) => formTable(data, terminal), terminal),
+  terminal.result(page, () => describePage(page, 'tax profile', (data) => tableOf(data, terminal), terminal));
+}
+
+function agreementTable(profiles: readonly AffiliateTaxProfile[], { paint }: Terminal): string {
+  return table(
+    [
+      { heading: 'AFFILIATE' },
+      { heading: 'LEGAL NAME' },
+      { heading: 'COUNTRY' },
+      { heading: 'AGREED ON' },
+      { heading: 'EXPIRES ON' },
+    ],
+    profiles.map(({ affiliate_id, legal_name, country, self_billing }) => [
+      String(affiliate_id),
+      printable(legal_name),
+      country,
+      self_billing?.agreed_on ?? 'none',
+      self_billing?.expires_on ?? '',
+    ]),
+    paint.faint,
   );
 }
 

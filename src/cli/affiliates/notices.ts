@@ -20,7 +20,13 @@ interface NoticeOptions extends ListOptions {
   readonly affiliate?: string;
 }
 
-const KINDS: readonly AffiliateNotice['kind'][] = ['paid', 'returned', 'destination_changed', 'form_lapsing'];
+const KINDS: readonly AffiliateNotice['kind'][] = [
+  'paid',
+  'returned',
+  'destination_changed',
+  'form_lapsing',
+  'agreement_ending',
+];
 
 /** `payhook affiliates notices list|preview`. */
 export function addNotices(affiliates: Command, cli: Cli): void {

@@ -53,7 +53,7 @@ reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally 
 "has_vat_id", "category", "rate", "exemption"}]} and "prefix", if numbers do not begin with SB-.
 --signals are rules with "action" (off, warn, block) and limits in minor units: {"first_payout_above": {"action": "block", "amounts": {"usd":
 100000}}}. It replaces all rules; the guide has them.
---affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned", "destination_changed", "form_lapsing"]} and
+--affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned", "destination_changed", "form_lapsing", "agreement_ending"]} and
 optionally "language" (en, de, fr, es) and "reply_to".
 
 Examples:

@@ -1,10 +1,18 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../contract/lists.ts';
+import {
+  type Filter,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { TAX_FORMS } from '../../terms/taxes.ts';
+import { endedBy, endsSoonAfter, SOON_DAYS, todayIn } from '../ledger/agreements.ts';
 import { lapsedBefore, lapsesIn, yearNow } from '../ledger/tax-forms.ts';
 import { type NewTaxProfile, record, type TaxProfile } from './record.ts';
 import type { SealedTaxId } from './sealed.ts';
@@ -21,16 +29,26 @@ export function readTaxProfile(
   return maybeRecord(db, record, ofAffiliate(account, affiliate));
 }
 
-const FORM_STATUSES: Readonly<Record<string, (account: AccountId) => Sql>> = {
+type Statuses = Readonly<Record<string, (account: AccountId) => Sql>>;
+
+const FORM_STATUSES: Statuses = {
   none: () => sql`x.form is null`,
   valid: (account) => sql`x.form is not null and not ${lapsedBefore(yearNow(account))}`,
   lapsing: (account) => lapsesIn(yearNow(account)),
   lapsed: (account) => lapsedBefore(yearNow(account)),
 };
-const formStatus = oneOf(
-  Object.keys(FORM_STATUSES),
-  (status, account) => FORM_STATUSES[status]?.(account) ?? sql`false`,
-);
+const AGREEMENT_STATUSES: Statuses = {
+  none: () => sql`x.self_billing is null`,
+  valid: (account) => sql`x.self_billing is not null and not ${endedBy(todayIn(account))}`,
+  ending: (account) => endsSoonAfter(todayIn(account)),
+  ended: (account) => endedBy(todayIn(account)),
+};
+
+/** A filter of one of the statuses, with what they mean. */
+function statusIn(statuses: Statuses, description: string): Filter {
+  const filter = oneOf(Object.keys(statuses), (status, account) => statuses[status]?.(account) ?? sql`false`);
+  return { ...filter, schema: { ...filter.schema, description } };
+}
 
 export const taxProfileList: ListDefinition = {
   id: 'x.affiliate_id',
@@ -39,14 +57,14 @@ export const taxProfileList: ListDefinition = {
   nullable: ['signed_on'],
   filters: {
     form: oneOf(TAX_FORMS, (form) => sql`x.form = ${form}`),
-    form_status: {
-      ...formStatus,
-      schema: {
-        ...formStatus.schema,
-        description:
-          'none: no form; lapsing: valid until the end of this year; lapsed: no longer valid; valid: any other, and lapsing',
-      },
-    },
+    form_status: statusIn(
+      FORM_STATUSES,
+      'none: no form; lapsing: valid until the end of this year; lapsed: no longer valid; valid: any other, and lapsing',
+    ),
+    self_billing_status: statusIn(
+      AGREEMENT_STATUSES,
+      `none: no agreement; ending: its last day is within ${SOON_DAYS} days; ended: it has passed; valid: any other, and ending`,
+    ),
   },
 };
 

@@ -1230,7 +1230,7 @@ class AsyncAffiliates:
         per_page: int | None = None,
         after: str | None = None,
         sort: Literal["created_at", "-created_at"] | None = None,
-        kind: Literal["paid", "returned", "destination_changed", "form_lapsing"] | None = None,
+        kind: Literal["paid", "returned", "destination_changed", "form_lapsing", "agreement_ending"] | None = None,
         status: Literal["waiting", "sent", "failed"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[CallOptions],
@@ -1270,6 +1270,7 @@ class AsyncAffiliates:
         sort: Literal["affiliate_id", "-affiliate_id", "legal_name", "-legal_name", "signed_on", "-signed_on"] | None = None,
         form: Literal["w9", "w8ben", "w8bene", "w8eci", "w8exp", "w8imy", "vat_registration", "other"] | None = None,
         form_status: Literal["none", "valid", "lapsing", "lapsed"] | None = None,
+        self_billing_status: Literal["none", "valid", "ending", "ended"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncListing[types.AffiliateTaxProfile]:
         """List who affiliates are to a tax office. For example those whose form lapses at the end of this
@@ -1278,7 +1279,7 @@ class AsyncAffiliates:
         return self._calls.listing(
             "GET",
             ("/v2/affiliates/tax-profiles",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "form": form, "form_status": form_status},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "form": form, "form_status": form_status, "self_billing_status": self_billing_status},
             order="affiliate_id",
             **options,
         )

@@ -350,7 +350,8 @@ class AffiliateNotice(TypedDict):
     kind: AffiliateNoticeKind
     """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
     booked as returned; destination_changed: the destination or e-mail address was changed; also sent to
-    the former address; form_lapsing: the tax form lapses at the end of the year.
+    the former address; form_lapsing: the tax form lapses at the end of the year; agreement_ending: the
+    self-billing agreement ends within 90 days.
     """
     affiliate_id: int
     """The affiliate."""
@@ -372,7 +373,7 @@ class AffiliateNotice(TypedDict):
     """When the SMTP server accepted it."""
 
 
-AffiliateNoticeKind = Literal["paid", "returned", "destination_changed", "form_lapsing"]
+AffiliateNoticeKind = Literal["paid", "returned", "destination_changed", "form_lapsing", "agreement_ending"]
 
 class AffiliateNoticePreview(TypedDict):
     object: Literal["affiliate_notice_preview"]
@@ -380,7 +381,8 @@ class AffiliateNoticePreview(TypedDict):
     kind: AffiliateNoticeKind
     """paid: a payout that pays the affiliate was completed; returned: a payment to the affiliate was
     booked as returned; destination_changed: the destination or e-mail address was changed; also sent to
-    the former address; form_lapsing: the tax form lapses at the end of the year.
+    the former address; form_lapsing: the tax form lapses at the end of the year; agreement_ending: the
+    self-billing agreement ends within 90 days.
     """
     language: NoticeLanguage
     """Of the text."""
@@ -570,7 +572,7 @@ class AlertChannel(TypedDict):
 
 AlertFormat = Literal["webhook", "slack"]
 
-AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "affiliate_notice_failed", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
+AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "agreements_ending", "affiliate_notice_failed", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
 
 class AlertSettingsAlertsItem(TypedDict):
     kind: AlertKind
