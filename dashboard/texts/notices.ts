@@ -38,4 +38,16 @@ export const notices = {
   subject: 'Subject',
   toSender: 'the sender',
   text: 'Text of the e-mail',
+  list: {
+    title: 'E-mails',
+    hint: 'What this affiliate is sent about payments: what waits, and what was sent or failed within a week.',
+    to: 'To',
+    own: 'Their address',
+    former: 'A former address',
+    status: 'Status',
+    statuses: { waiting: 'Waiting', sent: 'Sent', failed: 'Failed' },
+    recorded: 'Recorded',
+    sentAt: 'Sent',
+    error: 'Last error',
+  },
 };

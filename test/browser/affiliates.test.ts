@@ -25,6 +25,38 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await world.api.patch('/v2/account', { hold_days: 0 });
   });
 
+  test('the page of an affiliate lists their e-mails, with the error of one that failed', async () => {
+    const { id } = await makeAffiliate(world.api, { name_first: 'Eve' });
+    await world.query(
+      `insert into notices (account_id, kind, data, is_alone, affiliate_id, due_at, tries, sent_at, failed_at, error)
+       select a.account_id, n.kind, n.data, true, a.id, now_ms() + interval '1 hour', n.tries, n.sent, n.failed, n.error
+       from affiliates a, (values
+         ('paid', '{}'::jsonb, 1, now_ms(), null::timestamptz, null),
+         ('returned', '{}', 9, null, now_ms(), '550 no such mailbox'),
+         ('destination_changed', '{"to": "old@example.com"}', 0, null, null, null)) n (kind, data, tries, sent, failed, error)
+       where a.id = $1::int8`,
+      [id],
+    );
+    const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}` });
+    const { page } = visitor;
+    const table = page.getByRole('region', { name: 'E-mails' });
+    await table.getByRole('row', { name: /Paid Their address Sent/ }).waitFor();
+    await table
+      .getByRole('row', { name: /Payment returned Their address Failed .*550 no such mailbox/ })
+      .waitFor();
+    await table.getByRole('row', { name: /Payment details changed A former address Waiting/ }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await table.getByText('A former address').filter({ visible: true }).waitFor();
+    await table.getByText('550 no such mailbox').filter({ visible: true }).waitFor();
+    await expectAccessible(page);
+    const { id: quiet } = await makeAffiliate(world.api, {});
+    await page.goto(`${world.url}/affiliates/${quiet}`);
+    await page.getByRole('heading', { name: 'Statement' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'E-mails' }).count()).toBe(0);
+    expectQuiet(visitor);
+  });
+
   test('a commission is found by its order; its refund is shown in numbers and reduces the unpaid payout', async () => {
     const ada = await makeAffiliate(world.api, { name_first: 'Ada', name_last: 'Lovelace' });
     const sale = await makeCommission(world.api, ada.id, { order_id: 'order-77', sale_amount: 10_000 });

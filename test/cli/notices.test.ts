@@ -27,7 +27,16 @@ test('e-mails to affiliates are switched on, previewed, listed and switched off'
     [id],
   );
   const failed = await runText('affiliates', 'notices', 'list', '--status', 'failed', '--affiliate', email);
-  expect(failed).toMatch(new RegExp(`paid +${id} +failed +550 no such mailbox`));
+  expect(failed).toMatch(new RegExp(`paid +${id} +no +failed +550 no such mailbox`));
+  await world.query(
+    `insert into notices (account_id, kind, data, is_alone, affiliate_id, due_at)
+     select account_id, 'destination_changed', '{"to": "old@example.com"}', true, id, now_ms() + interval '1 hour'
+     from affiliates where id = $1::int8`,
+    [id],
+  );
+  expect(await runText('affiliates', 'notices', 'list', '--kind', 'destination_changed')).toMatch(
+    new RegExp(`destination_changed +${id} +yes +waiting`),
+  );
   expect(await runText('affiliates', 'notices', 'list', '--kind', 'returned')).not.toContain('550');
   expect(await change('none')).toMatchObject({ code: 0 });
   expect((await api.get('/v2/account')).body.affiliate_notices).toBeNull();

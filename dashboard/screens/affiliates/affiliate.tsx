@@ -19,6 +19,7 @@ import { Adjust } from './adjust.tsx';
 import { Destinations, SetDestination } from './destination.tsx';
 import { EditAffiliate } from './edit.tsx';
 import { AffiliateInvoices } from './invoices.tsx';
+import { AffiliateEmails } from './notices.tsx';
 import { Statement } from './statement.tsx';
 import { SwitchPayouts } from './switch.tsx';
 import { TaxProfile } from './tax.tsx';
@@ -71,6 +72,7 @@ export function AffiliateScreen() {
       <TaxProfile affiliate={affiliate} onSet={() => show('tax')} />
       <Statement affiliate={affiliate} />
       <AffiliateInvoices affiliate={affiliate} />
+      <AffiliateEmails affiliate={affiliate} />
       <Timeline id={affiliate.id} />
       {Overlay && <Overlay affiliate={affiliate} onClose={() => show(undefined)} />}
     </Page>

@@ -80,14 +80,16 @@ function noticeTable(notices: readonly AffiliateNotice[], { paint }: Terminal): 
       { heading: 'CREATED' },
       { heading: 'KIND' },
       { heading: 'AFFILIATE', right: true },
+      { heading: 'TO FORMER ADDRESS' },
       { heading: 'STATUS' },
       { heading: 'SENT' },
       { heading: 'ERROR' },
     ],
-    notices.map(({ created_at, kind, affiliate_id, status, sent_at, error }) => [
+    notices.map(({ created_at, kind, affiliate_id, is_to_former_address, status, sent_at, error }) => [
       exactTime(created_at),
       kind,
       String(affiliate_id),
+      is_to_former_address ? 'yes' : 'no',
       status,
       sent_at === null ? '' : exactTime(sent_at),
       printable(error ?? ''),
