@@ -62,12 +62,12 @@ function AllFiles({ payout }: { payout: Payout }) {
   return (
     <>
       {error && <Problem error={error} />}
+      <p className="hint">{invoices.allHint}</p>
       <InvoiceFiles
         labels={invoices.all}
         take={(format) => download('downloadInvoicesOfPayout', { path: [payout.id], query: { format } })}
         onError={setError}
       />
-      <p className="hint">{invoices.allHint}</p>
     </>
   );
 }
