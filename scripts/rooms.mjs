@@ -190,7 +190,7 @@ export const ROOMS = [
       'webhooks/signing',
       'webhooks/types',
     ],
-    ['portal', 'public-keys'],
+    ['contact', 'portal', 'public-keys'],
   ],
   [
     'webhooks/claims',
@@ -222,19 +222,7 @@ export const ROOMS = [
   [
     'screens',
     'pages rendered by the server',
-    [
-      'alerts',
-      'cells',
-      'catalogue',
-      'money',
-      'webhooks',
-      'people',
-      'notices',
-      'outbox',
-      'contract',
-      'db',
-      'kernel',
-    ],
+    ['cells', 'catalogue', 'money', 'webhooks', 'people', 'notices', 'outbox', 'contract', 'db', 'kernel'],
   ],
   ['screens/html', 'escaping, the page around a screen, its style', []],
   ['screens/dashboard', 'the files of the built dashboard', []],
@@ -246,7 +234,7 @@ export const ROOMS = [
   ],
   ['alerts/settings', 'the alerts that a user gets by e-mail', []],
   ['alerts/channels', 'webhooks and Slack channels that get alerts', ['alerts/settings'], ['target']],
-  ['alerts/affiliates', 'e-mails to affiliates: their list, preview and end', [], ['compose', 'stop']],
+  ['alerts/affiliates', 'e-mails to affiliates: their list and preview', [], ['compose']],
   [
     'alerts/sender',
     'from notices to messages: look, claim, compose, send',

@@ -2,7 +2,7 @@ import type { AffiliateNoticeKind } from '../../src/client/api.ts';
 import { roleCannot } from './roles.ts';
 
 export const notices = {
-  lead: 'E-mails to your affiliates about their payments. Nobody gets one until you choose a kind.',
+  lead: 'E-mails to your affiliates about their payments, and to your customers about their webhook endpoints. Nobody gets one until you say so.',
   sent: 'What affiliates get',
   off: 'This server sends no e-mail yet. Its operator can set SMTP_URL and SMTP_FROM.',
   readOnly: roleCannot('write', 'change settings'),
@@ -38,6 +38,19 @@ export const notices = {
   subject: 'Subject',
   toSender: 'the sender',
   text: 'Text of the e-mail',
+  contacts: {
+    title: 'Contacts of webhook endpoints',
+    on: 'E-mail the contact when an endpoint fails, is disabled or works again',
+    onHint:
+      'You or your customer, in the portal, give an endpoint a contact. It gets a link first, and nothing else until it opens it.',
+    portal: 'Page with the portal',
+    portalHint:
+      'Where your customers open their portal, such as https://shop.example.com/webhooks. It is in every e-mail.',
+    language: 'Language of these e-mails',
+    reply: 'Where answers to them go',
+    save: 'Save contact e-mails',
+    saved: 'Contact e-mails saved',
+  },
   list: {
     title: 'E-mails',
     hint: 'What this affiliate is sent about payments: what waits, and what was sent or failed within a week.',

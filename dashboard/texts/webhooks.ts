@@ -128,6 +128,18 @@ export const webhooks = {
       Record<string, string>
     >,
   },
+  contact: {
+    title: 'Contact',
+    states: {
+      off: 'gets nothing: switch e-mails to contacts on in Settings, E-mails. The server must send e-mail too.',
+      unsent: 'was sent no link yet, and gets nothing until it is confirmed.',
+      waiting: 'was sent a link. It gets nothing until somebody confirms the address there.',
+      expired: 'did not confirm the address within 7 days, and gets nothing.',
+      confirmed: 'is notified when the endpoint fails, is disabled or works again.',
+    },
+    send: 'Send the link again',
+    sent: 'A link is on its way',
+  },
   secret: {
     title: 'Signatures',
     signedAs: 'Requests are signed as',

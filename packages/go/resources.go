@@ -3294,8 +3294,9 @@ func (resource *WebhookEndpointsResource) GetByExternalID(ctx context.Context, e
 
 // PutByExternalID: Create or configure a webhook endpoint by your own id. Creates the endpoint with this
 // external_id (201, with the secret), or gives it exactly this configuration (200): absent fields get the value
-// of a new endpoint, and headers that are not named are removed. `status`, `secret` and `second_signature` stay
-// unless they are sent. The same body again changes nothing. Two requests at once create one endpoint.
+// of a new endpoint, and headers that are not named are removed. `status`, `contact_email`, `secret` and
+// `second_signature` stay unless they are sent. The same body again changes nothing. Two requests at once create
+// one endpoint.
 func (resource *WebhookEndpointsResource) PutByExternalID(ctx context.Context, externalID string, body PutWebhookEndpointByExternalIDBody, options ...CallOption) (*ChangedWebhookEndpoint, error) {
 	return record[ChangedWebhookEndpoint](ctx, resource.calls, request{method: "PUT", path: "/v2/webhook-endpoints/by-external-id/{external_id}", parts: []any{externalID}, body: body}, options)
 }
@@ -3311,6 +3312,13 @@ func (resource *WebhookEndpointsResource) Secret(ctx context.Context, id string,
 // then.
 func (resource *WebhookEndpointsResource) RotateSecret(ctx context.Context, id string, body *RotateWebhookEndpointSecretBody, options ...CallOption) (*WebhookEndpointSecret, error) {
 	return record[WebhookEndpointSecret](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/rotate-secret", parts: []any{id}, body: optionalBody(body)}, options)
+}
+
+// ConfirmContact: Send the link that confirms the contact again. E-mails a new link to `contact_email`; earlier
+// links end. Creating and changing the endpoint sends one already. At most 3 are sent to one address within a
+// day.
+func (resource *WebhookEndpointsResource) ConfirmContact(ctx context.Context, id string, options ...CallOption) (*WebhookEndpoint, error) {
+	return record[WebhookEndpoint](ctx, resource.calls, request{method: "POST", path: "/v2/webhook-endpoints/{id}/confirm-contact", parts: []any{id}}, options)
 }
 
 // Test: Send a test event. Sends `webhook_endpoint.test`, or an event of another type with data of yours, to

@@ -60,6 +60,7 @@ type Account struct {
 	Invoicing *Invoicing `json:"invoicing"`
 	// The e-mails that affiliates get; null if the account sends none.
 	AffiliateNotices *AffiliateNotices `json:"affiliate_notices"`
+	ContactNotices   *ContactNotices   `json:"contact_notices"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// When it last changed.
@@ -633,6 +634,7 @@ const (
 	AlertKindTaxFormsLapsing       AlertKind = "tax_forms_lapsing"
 	AlertKindAgreementsEnding      AlertKind = "agreements_ending"
 	AlertKindAffiliateNoticeFailed AlertKind = "affiliate_notice_failed"
+	AlertKindContactNoticeFailed   AlertKind = "contact_notice_failed"
 	AlertKindImportDone            AlertKind = "import_done"
 	AlertKindBackupFailed          AlertKind = "backup_failed"
 	AlertKindDiskAlmostFull        AlertKind = "disk_almost_full"
@@ -1069,6 +1071,16 @@ type ChangeAccountBodyAffiliateNotices struct {
 	ReplyTo Optional[string] `json:"reply_to,omitzero"`
 }
 
+// ChangeAccountBodyContactNotices is an object of the API.
+type ChangeAccountBodyContactNotices struct {
+	// Your page on which they open their portal: https, or http on localhost.
+	PortalURL Optional[string] `json:"portal_url,omitzero"`
+	// Default en.
+	Language *NoticeLanguage `json:"language,omitzero"`
+	// Where answers go; null = to the sender.
+	ReplyTo Optional[string] `json:"reply_to,omitzero"`
+}
+
 // ChangeAccountBody is an object of the API.
 type ChangeAccountBody struct {
 	// The name.
@@ -1121,6 +1133,7 @@ type ChangeAccountBody struct {
 	Invoicing Optional[ChangeAccountBodyInvoicing] `json:"invoicing,omitzero"`
 	// The e-mails that affiliates get; null if the account sends none.
 	AffiliateNotices Optional[ChangeAccountBodyAffiliateNotices] `json:"affiliate_notices,omitzero"`
+	ContactNotices   Optional[ChangeAccountBodyContactNotices]   `json:"contact_notices,omitzero"`
 }
 
 // ChangeAffiliateBody is an object of the API.
@@ -1233,6 +1246,9 @@ type ChangeWebhookEndpointBody struct {
 	Owner Optional[string] `json:"owner,omitzero"`
 	// Your own id of the endpoint, unique in the account.
 	ExternalID Optional[string] `json:"external_id,omitzero"`
+	// The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed
+	// by a link; an e-mail address.
+	ContactEmail Optional[string] `json:"contact_email,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
 	// Conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
@@ -1298,6 +1314,13 @@ type ChangedWebhookEndpoint struct {
 	Owner *string `json:"owner"`
 	// Your own id of the endpoint, unique in the account.
 	ExternalID *string `json:"external_id"`
+	// The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed
+	// by a link.
+	ContactEmail *string `json:"contact_email"`
+	// off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail; none: there
+	// is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was not opened for 7 days;
+	// confirmed: the address gets e-mails.
+	ContactStatus ContactStatus `json:"contact_status"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
 	// Conditions on the payload; null = none.
@@ -1991,6 +2014,29 @@ type CompletedPayout struct {
 	UnlistedLineCount int64 `json:"unlisted_line_count"`
 }
 
+// ContactNotices: e-mails to `contact_email` of endpoints; null = none are sent
+type ContactNotices struct {
+	// Your page on which they open their portal: https, or http on localhost.
+	PortalURL *string `json:"portal_url"`
+	// Default en.
+	Language NoticeLanguage `json:"language"`
+	// Where answers go; null = to the sender.
+	ReplyTo *string `json:"reply_to"`
+}
+
+// ContactStatus is a word of the API. A newer server may send others.
+type ContactStatus string
+
+// The values of ContactStatus.
+const (
+	ContactStatusOff       ContactStatus = "off"
+	ContactStatusNone      ContactStatus = "none"
+	ContactStatusUnsent    ContactStatus = "unsent"
+	ContactStatusWaiting   ContactStatus = "waiting"
+	ContactStatusExpired   ContactStatus = "expired"
+	ContactStatusConfirmed ContactStatus = "confirmed"
+)
+
 // CorrectedField is a word of the API. A newer server may send others.
 type CorrectedField string
 
@@ -2176,6 +2222,9 @@ type CreateWebhookEndpointBody struct {
 	Owner Optional[string] `json:"owner,omitzero"`
 	// Your own id of the endpoint, unique in the account.
 	ExternalID Optional[string] `json:"external_id,omitzero"`
+	// The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed
+	// by a link; an e-mail address.
+	ContactEmail Optional[string] `json:"contact_email,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
 	// Conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
@@ -3627,6 +3676,13 @@ type NewWebhookEndpoint struct {
 	Owner *string `json:"owner"`
 	// Your own id of the endpoint, unique in the account.
 	ExternalID *string `json:"external_id"`
+	// The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed
+	// by a link.
+	ContactEmail *string `json:"contact_email"`
+	// off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail; none: there
+	// is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was not opened for 7 days;
+	// confirmed: the address gets e-mails.
+	ContactStatus ContactStatus `json:"contact_status"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
 	// Conditions on the payload; null = none.
@@ -5602,6 +5658,9 @@ type PutWebhookEndpointByExternalIDBody struct {
 	// Your name for the recipient: the endpoint also gets events that you publish for this owner, and an endpoint
 	// that has an owner keeps it.
 	Owner Optional[string] `json:"owner,omitzero"`
+	// The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed
+	// by a link; an e-mail address.
+	ContactEmail Optional[string] `json:"contact_email,omitzero"`
 	// The types of events that it receives; names such as payout.paid or payout.*; null = all.
 	EventTypes Optional[[]string] `json:"event_types,omitzero"`
 	// Conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
@@ -6836,6 +6895,13 @@ type WebhookEndpoint struct {
 	Owner *string `json:"owner"`
 	// Your own id of the endpoint, unique in the account.
 	ExternalID *string `json:"external_id"`
+	// The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed
+	// by a link.
+	ContactEmail *string `json:"contact_email"`
+	// off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail; none: there
+	// is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was not opened for 7 days;
+	// confirmed: the address gets e-mails.
+	ContactStatus ContactStatus `json:"contact_status"`
 	// The types of events that it receives; null = all.
 	EventTypes []string `json:"event_types"`
 	// Conditions on the payload; null = none.

@@ -275,6 +275,8 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   description: 'bookkeeping',
   owner: null,
   external_id: 'shop-7-orders',
+  contact_email: null,
+  contact_status: 'confirmed',
   event_types: ['payout.paid', 'commission.*'],
   filter: null,
   status: 'disabled',

@@ -87,6 +87,7 @@ export interface Account {
   readonly invoicing: Invoicing | null;
   /** The e-mails that affiliates get; null if the account sends none. */
   readonly affiliate_notices: AffiliateNotices | null;
+  readonly contact_notices: ContactNotices | null;
   /** When it was created. */
   readonly created_at: Timestamp;
   /** When it last changed. */
@@ -595,6 +596,7 @@ export type AlertKind =
   | 'tax_forms_lapsing'
   | 'agreements_ending'
   | 'affiliate_notice_failed'
+  | 'contact_notice_failed'
   | 'import_done'
   | 'backup_failed'
   | 'disk_almost_full'
@@ -1032,6 +1034,17 @@ export interface ChangeAccountBody {
       }
     | null
     | undefined;
+  readonly contact_notices?:
+    | {
+        /** your page on which they open their portal: https, or http on localhost */
+        readonly portal_url?: string | null | undefined;
+        /** default en */
+        readonly language?: NoticeLanguage | undefined;
+        /** where answers go; null = to the sender */
+        readonly reply_to?: string | null | undefined;
+      }
+    | null
+    | undefined;
 }
 
 export interface ChangeAffiliateBody {
@@ -1149,6 +1162,11 @@ export interface ChangeWebhookEndpointBody {
   readonly owner?: string | null | undefined;
   /** your own id of the endpoint, unique in the account */
   readonly external_id?: string | null | undefined;
+  /**
+   * the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+   * confirmed by a link; an e-mail address
+   */
+  readonly contact_email?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -1229,6 +1247,17 @@ export interface ChangedWebhookEndpoint {
   readonly owner: string | null;
   /** your own id of the endpoint, unique in the account */
   readonly external_id: string | null;
+  /**
+   * the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+   * confirmed by a link
+   */
+  readonly contact_email: string | null;
+  /**
+   * off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail; none:
+   * there is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was not opened for
+   * 7 days; confirmed: the address gets e-mails
+   */
+  readonly contact_status: ContactStatus;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -1906,6 +1935,18 @@ export interface CompletedPayout {
   readonly unlisted_line_count: number;
 }
 
+/** e-mails to `contact_email` of endpoints; null = none are sent */
+export interface ContactNotices {
+  /** your page on which they open their portal: https, or http on localhost */
+  readonly portal_url: string | null;
+  /** default en */
+  readonly language: NoticeLanguage;
+  /** where answers go; null = to the sender */
+  readonly reply_to: string | null;
+}
+
+export type ContactStatus = 'off' | 'none' | 'unsent' | 'waiting' | 'expired' | 'confirmed';
+
 export type CorrectedField = 'account_holder' | 'routing_number' | 'account_number' | 'account_type';
 
 export type CorrectionStatus = 'open' | 'outdated' | 'accepted' | 'dismissed';
@@ -2076,6 +2117,11 @@ export interface CreateWebhookEndpointBody {
   readonly owner?: string | null | undefined;
   /** your own id of the endpoint, unique in the account */
   readonly external_id?: string | null | undefined;
+  /**
+   * the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+   * confirmed by a link; an e-mail address
+   */
+  readonly contact_email?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -3313,6 +3359,17 @@ export interface NewWebhookEndpoint {
   readonly owner: string | null;
   /** your own id of the endpoint, unique in the account */
   readonly external_id: string | null;
+  /**
+   * the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+   * confirmed by a link
+   */
+  readonly contact_email: string | null;
+  /**
+   * off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail; none:
+   * there is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was not opened for
+   * 7 days; confirmed: the address gets e-mails
+   */
+  readonly contact_status: ContactStatus;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -5203,6 +5260,11 @@ export interface PutWebhookEndpointByExternalIdBody {
    * that has an owner keeps it
    */
   readonly owner?: string | null | undefined;
+  /**
+   * the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+   * confirmed by a link; an e-mail address
+   */
+  readonly contact_email?: string | null | undefined;
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -6233,6 +6295,17 @@ export interface WebhookEndpoint {
   readonly owner: string | null;
   /** your own id of the endpoint, unique in the account */
   readonly external_id: string | null;
+  /**
+   * the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+   * confirmed by a link
+   */
+  readonly contact_email: string | null;
+  /**
+   * off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail; none:
+   * there is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was not opened for
+   * 7 days; confirmed: the address gets e-mails
+   */
+  readonly contact_status: ContactStatus;
   /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -8520,8 +8593,8 @@ export interface Operations {
   /**
    * Create or configure a webhook endpoint by your own id. Creates the endpoint with this external_id (201, with
    * the secret), or gives it exactly this configuration (200): absent fields get the value of a new endpoint,
-   * and headers that are not named are removed. `status`, `secret` and `second_signature` stay unless they are
-   * sent. The same body again changes nothing. Two requests at once create one endpoint.
+   * and headers that are not named are removed. `status`, `contact_email`, `secret` and `second_signature` stay
+   * unless they are sent. The same body again changes nothing. Two requests at once create one endpoint.
    */
   readonly putWebhookEndpointByExternalId: {
     readonly path: [external_id: string];
@@ -8546,6 +8619,15 @@ export interface Operations {
     readonly body?: RotateWebhookEndpointSecretBody;
     readonly header: 'Idempotency-Key';
     readonly result: WebhookEndpointSecret;
+  };
+  /**
+   * Send the link that confirms the contact again. E-mails a new link to `contact_email`; earlier links end.
+   * Creating and changing the endpoint sends one already. At most 3 are sent to one address within a day.
+   */
+  readonly confirmWebhookEndpointContact: {
+    readonly path: [id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookEndpoint;
   };
   /**
    * Send a test event. Sends `webhook_endpoint.test`, or an event of another type with data of yours, to this
@@ -9611,6 +9693,12 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/rotate-secret',
     takes: ['body'],
+    gives: 'record',
+  },
+  confirmWebhookEndpointContact: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/confirm-contact',
+    takes: [],
     gives: 'record',
   },
   testWebhookEndpoint: {

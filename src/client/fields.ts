@@ -386,6 +386,14 @@ export const ENDPOINT_FIELDS = {
     isOfPortal: false,
     isNullable: true,
   },
+  contact_email: {
+    label: 'Contact',
+    type: 'email',
+    help: 'the e-mail address that is notified when the endpoint fails, is disabled or works again, once it was confirmed by a link',
+    option: '--contact-email <email>',
+    isOfPortal: true,
+    isNullable: true,
+  },
   event_types: {
     label: 'Events',
     type: 'other',

@@ -256,6 +256,8 @@ export function resourcesOf({ method, send }: Calls) {
       secret: method('getWebhookEndpointSecret'),
       /** Creates a new secret; the old one also signs for a day, or for `overlap_seconds`. */
       rotateSecret: method('rotateWebhookEndpointSecret'),
+      /** Sends the link that confirms `contact_email` again. */
+      confirmContact: method('confirmWebhookEndpointContact'),
       /** Sends a test event to this endpoint only. */
       test: method('testWebhookEndpoint'),
       /** Tries a filter on a payload, by default the endpoint's own filter. */

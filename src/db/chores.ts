@@ -52,6 +52,7 @@ export const CHORES = {
   'old alerts': 'removes rows',
   'e-mail': 'other work',
   'affiliate notices': 'other work',
+  'contact notices': 'other work',
   backups: 'other work',
   disk: 'other work',
   'addresses of cells': 'other work',

@@ -148,6 +148,7 @@ export const ROUTES: readonly Route[] = [
   webhookEndpoints.remove,
   webhookEndpoints.secret,
   webhookEndpoints.rotate,
+  webhookEndpoints.confirmContact,
   webhookEndpoints.test,
   webhookEndpoints.tryFilter,
   claims.claim,

@@ -8,7 +8,7 @@ const CELL = /^([a-z]+_)([1-9][0-9]{0,3})_/;
 
 /**
  * The prefix says what a secret is: API key, access token, refresh token, authorization code, client secret, session,
- * one-time link, portal link, portal token, token of a pull endpoint. So each is looked up in one place only, and secret scanners recognise them.
+ * one-time link, portal link, portal token, token of a pull endpoint, link that confirms an e-mail address. So each is looked up in one place only, and secret scanners recognise them.
  */
 export type SecretPrefix =
   | 'ph_'
@@ -20,7 +20,8 @@ export type SecretPrefix =
   | 'phl_'
   | 'phpl_'
   | 'phpt_'
-  | 'phw_';
+  | 'phw_'
+  | 'phe_';
 
 function checksum(text: string): string {
   let rest = crc32(text);

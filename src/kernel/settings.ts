@@ -342,7 +342,7 @@ export const SETTINGS = {
     server: {
       name: 'SMTP_URL',
       meaning:
-        'SMTP server for alerts, invitations, password links and e-mails to affiliates; smtp:// uses STARTTLS, or no TLS with ?tls=off; none = no e-mail',
+        'SMTP server for alerts, invitations, password links and e-mails to affiliates and contacts of endpoints; smtp:// uses STARTTLS, or no TLS with ?tls=off; none = no e-mail',
       secret: true,
       read: mailServerOf,
       rule: 'a URL such as smtp://user:password@mail.example.com:587 or smtps://mail.example.com',

@@ -164,6 +164,15 @@ export const ALERTS = {
     line: ({ count }) =>
       `${many(count, 'e-mail to an affiliate', 'e-mails to affiliates')} could not be sent. payhook affiliates notices list --status failed shows why.`,
   },
+  contact_notice_failed: {
+    label: 'E-mail to the contact of an endpoint failed',
+    meaning:
+      'An e-mail to the contact of a webhook endpoint was refused, or could not be sent for about a day.',
+    notifies: 'own',
+    path: webhook,
+    line: ({ count, data }) =>
+      `${many(count, 'e-mail', 'e-mails')} to the contact of the endpoint at ${data.host} could not be sent. Check the address.`,
+  },
   import_done: {
     label: 'Import done',
     meaning: 'A file with affiliates or commissions was imported.',
@@ -201,6 +210,13 @@ export const ALERTS = {
 
 export type AlertKind = keyof typeof ALERTS;
 export const ALERT_KINDS = Object.keys(ALERTS) as AlertKind[];
+
+/** The alerts about an endpoint that its contact gets too. */
+export const CONTACT_ALERTS = [
+  'endpoint_failing',
+  'endpoint_disabled',
+  'endpoint_recovered',
+] as const satisfies readonly AlertKind[];
 
 /** The texts of a kind, without the precise type of its row. */
 export const textsOf = (kind: AlertKind): AlertText => ALERTS[kind];

@@ -49,3 +49,13 @@ export function bodyOf(paragraphs: readonly Paragraph[], language: string): Pick
     html: `<!doctype html><html lang="${language}"><body>${html.join('\n')}</body></html>`,
   };
 }
+
+/** What a text has in braces, by name; null = not known. */
+export type Values = Readonly<Record<string, string | null>>;
+
+/** A text with its values; null if one of them is not known. Values are not searched for braces. */
+export function filled(text: string, values: Values): string | null {
+  const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.some((name) => values[name] == null)) return null;
+  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+}

@@ -1,18 +1,26 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { DONE } from '../db/chores.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { LOCKS, takeLock } from '../db/locks.ts';
-import { type AccountId, type AlertChannelId, type EndpointId, idOf, type UserId } from '../kernel/ids.ts';
+import {
+  type AccountId,
+  type AlertChannelId,
+  type EndpointId,
+  idOf,
+  type UserId,
+  uuidOf,
+} from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { SealedIn } from '../kernel/vault.ts';
-import { type AlertData, type AlertKind, type LetterKind, notifiedRoles } from './kinds.ts';
+import { type AlertData, type AlertKind, CONTACT_ALERTS, type LetterKind, notifiedRoles } from './kinds.ts';
 
 /** The chore that sends e-mail. Only processes with SMTP_URL run it, so its last run says whether e-mail is sent. */
 export const MAIL_CHORE = 'e-mail' as const;
 
-/** Whether a process that sends e-mail ran within the last day. */
-export const isMailSent = sql`exists (select from server_settings
-  where key = ${DONE + MAIL_CHORE} and value::timestamptz > now() - interval '1 day')`;
+/** SQL: whether a process that sends e-mail ran within the last day. */
+export const MAIL_IS_SENT = `exists (select from server_settings
+  where key = '${DONE + MAIL_CHORE}' and value::timestamptz > now() - interval '1 day')`;
+export const isMailSent = raw(MAIL_IS_SENT);
 
 /** An alert to record. */
 export interface Notice {
@@ -25,13 +33,17 @@ export interface Notice {
   readonly data: AlertData;
 }
 
+const isForContact = (kind: AlertKind): boolean => CONTACT_ALERTS.some((each) => each === kind);
+
 /**
  * Records alerts for everyone who receives them, in the transaction that causes them: they are sent if and only if the
- * change is committed. Alerts for a recipient within a minute go into one message.
+ * change is committed. Alerts for a person or channel within a minute go into one message. The confirmed contact of an endpoint gets
+ * some of those about it, each as an e-mail of its own.
  */
 export async function notify(tx: Tx, notices: readonly Notice[]): Promise<void> {
   if (notices.length === 0) return;
   const records = notices.map(({ account, kind, subject, count = 1, data }) => ({
+    endpoint_id: isForContact(kind) ? uuidOf('we', subject ?? '') : null,
     account_id: account,
     kind,
     subject,
@@ -41,17 +53,21 @@ export async function notify(tx: Tx, notices: readonly Notice[]): Promise<void> 
   }));
   await rows(
     tx,
-    sql`insert into notices (account_id, kind, subject, count, data, is_alone, user_id, channel_id, due_at)
-        select n.account_id, n.kind, n.subject, n.count, n.data, false, r.user_id, r.channel_id,
+    sql`insert into notices (account_id, kind, subject, count, data, is_alone, user_id, channel_id, endpoint_id, due_at)
+        select n.account_id, n.kind, n.subject, n.count, n.data, r.endpoint_id is not null, r.user_id, r.channel_id, r.endpoint_id,
                now_ms() + interval '1 minute'
         from json_to_recordset(${JSON.stringify(records)}::json) as n (
-          account_id uuid, kind text, subject text, count int, data json, roles text[])
+          account_id uuid, kind text, subject text, count int, data json, roles text[], endpoint_id uuid)
         cross join lateral (
-          select u.id as user_id, null::uuid as channel_id from users u
+          select u.id as user_id, null::uuid as channel_id, null::uuid as endpoint_id from users u
           where u.account_id = n.account_id and u.joined_at is not null and u.removed_at is null and ${isMailSent}
             and case when u.alert_kinds is null then u.role = any(n.roles) else n.kind = any(u.alert_kinds) end
           union all
-          select null, c.id from alert_channels c where c.account_id = n.account_id and n.kind = any(c.kinds)) r`,
+          select null, c.id, null from alert_channels c where c.account_id = n.account_id and n.kind = any(c.kinds)
+          union all
+          select null, null, e.id from webhook_endpoints e join accounts o on o.id = e.account_id
+          where e.account_id = n.account_id and e.id = n.endpoint_id and e.contact_confirmed_at is not null
+            and o.contact_notices is not null and ${isMailSent}) r`,
     'notify',
   );
 }
@@ -127,7 +143,7 @@ export async function dropEndedLetters(tx: Tx): Promise<void> {
 }
 
 // one that is being sent is not touched
-const waitsWithLink = sql`link is not null and sent_at is null and failed_at is null
+const waitsWithLink = sql`link is not null and user_id is not null and sent_at is null and failed_at is null
   and (lease is null or leased_until < now())`;
 const giveUpLetters = sql`update notices set failed_at = now_ms(), link = null, error = 'its link has ended'`;
 
@@ -157,10 +173,10 @@ export async function forgetErrors(tx: Tx, account: AccountId, users: readonly U
   );
 }
 
-/** The context under which the link to a user (UUID) is sealed. */
-export const placeOfLink = (account: AccountId, user: UserId): SealedIn => ({
+/** The context under which the link to a user or to the contact of an endpoint (UUID) is sealed. */
+export const placeOfLink = (account: AccountId, recipient: UserId | EndpointId): SealedIn => ({
   account,
-  place: `notice ${user} link`,
+  place: `notice ${recipient} link`,
 });
 
 /** The host that a message shows instead of a URL, which may contain a secret. */

@@ -295,6 +295,11 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     body: { url: 'https://shop.example.com/own', event_types: ['order.created'] },
   });
   await act('rotateWebhookEndpointSecret', `${endpoints}/${endpoint.id}/rotate-secret`);
+  await act('changeAccount', '/v2/account', { body: { contact_notices: {} } });
+  await act('changeWebhookEndpoint', `${endpoints}/${endpoint.id}`, {
+    body: { contact_email: `ops-${endpoint.id.slice(-12)}@example.com` },
+  });
+  await act('confirmWebhookEndpointContact', `${endpoints}/${endpoint.id}/confirm-contact`);
   const pull = await act('createWebhookEndpoint', endpoints, {
     body: { delivery: 'pull', event_types: ['order.*'] },
   });

@@ -28,6 +28,7 @@ const BY_PATH = [
   'deleteWebhookEndpoint',
   'getWebhookEndpointSecret',
   'rotateWebhookEndpointSecret',
+  'confirmWebhookEndpointContact',
   'createWebhookEndpointToken',
   'testWebhookEndpoint',
   'recoverWebhookEndpoint',

@@ -105,6 +105,7 @@ describe('the account', () => {
       payout_signals: DEFAULT_SIGNALS,
       state_thresholds: {},
       affiliate_notices: null,
+      contact_notices: null,
       debtor: null,
       originator: null,
       tax_profile: null,

@@ -66,6 +66,7 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Review and pay': 'completePayout',
   Revoke: 'deletePortalLink',
   'Save alerts': 'setAlertSettings',
+  'Save contact e-mails': 'changeAccount',
   'Save e-mails': 'changeAccount',
   'Save endpoint': 'changeWebhookEndpoint',
   'Save settings': 'changeAccount',

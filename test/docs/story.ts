@@ -571,6 +571,16 @@ export async function pulling({ show, chapter }: Recorder, { world }: Scene): Pr
   const { body: endpoint } = await world.api.post('/v2/webhook-endpoints', fields);
   const path = { id: endpoint.id };
   await show('createWebhookEndpointToken', { path });
+  await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)
+    on conflict (key) do update set value = excluded.value`);
+  await world.api.patch('/v2/account', {
+    contact_notices: { portal_url: 'https://shop.example.com/webhooks' },
+  });
+  await world.api.patch(`/v2/webhook-endpoints/${endpoint.id}`, { contact_email: 'warehouse@example.com' });
+  await show('confirmWebhookEndpointContact', { path });
+  await world.api.patch('/v2/account', { contact_notices: null });
+  await world.query(`delete from server_settings where key = 'chore e-mail'`);
+  await world.query('delete from notices');
   await world.api.post('/v2/events', { type: 'stock.changed', data: { sku: 'tent-2', left: 2 } });
   const { items } = await show('claimWebhookEvents', {
     path,

@@ -41,6 +41,7 @@ const WITHOUT_ACCOUNT: Readonly<Record<string, string>> = {
   sessions_hash_key: 'directory: found by the hash of the cookie',
   user_links_pkey: 'directory: found by the hash in the link',
   users_pkey: 'directory: sessions and grants refer to it',
+  webhook_endpoints_contact: 'directory: found by the hash in the link',
   webhook_endpoints_previous_token: 'directory: found by the hash of the token',
   webhook_endpoints_token: 'directory: found by the hash of the token',
 };

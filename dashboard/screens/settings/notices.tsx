@@ -11,16 +11,15 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name } from '../../parts/values.tsx';
 import { notices as texts } from '../../texts/notices.ts';
-import { wordLabel } from '../../texts/words.ts';
+import { ContactForm } from './contacts.tsx';
 import { Settings } from './frame.tsx';
+import { languages } from './languages.ts';
 import './settings.css';
 
 const KINDS = Object.keys(texts.kinds) as AffiliateNoticeKind[];
-const LANGUAGES: readonly NoticeLanguage[] = ['en', 'de', 'fr', 'es'];
-const languages = LANGUAGES.map((value) => ({ value, label: wordLabel('language', value) }));
 const route = getRouteApi('/settings/notices');
 
-/** /settings/notices: the e-mails to affiliates. */
+/** /settings/notices: the e-mails to affiliates, and to contacts of webhook endpoints. */
 export function NoticeSettings() {
   const { data: account, error, refetch } = useRead('getAccount', {});
   return (
@@ -32,6 +31,7 @@ export function NoticeSettings() {
         <>
           <NoticeForm settings={account.affiliate_notices} />
           <Preview language={account.affiliate_notices?.language ?? 'en'} />
+          <ContactForm settings={account.contact_notices} />
         </>
       )}
     </Settings>

@@ -14,6 +14,7 @@ import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { BatchFields, batchOf, batchText, isBatchGood } from './batch.tsx';
+import { EndpointContact } from './contact.tsx';
 import { ContentFilter, GivenFilter } from './content-filter.tsx';
 import { EndpointEgress } from './egress.tsx';
 import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
@@ -27,6 +28,7 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   return (
     <div className="endpoint-form">
       {may.webhooks ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
+      <EndpointContact endpoint={endpoint} />
       {portal === null ? <ContentFilter endpoint={endpoint} /> : <GivenFilter endpoint={endpoint} />}
       {portal === null && endpoint.delivery === 'push' && <EndpointEgress endpoint={endpoint} />}
       {may.webhooks && (
@@ -39,8 +41,15 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-/** The fields that the caller can set. An endpoint that has an owner keeps it; a pull endpoint has no fields of requests. */
-function useFields({ owner, delivery }: Pick<WebhookEndpoint, 'owner' | 'delivery'>): FormFields {
+/**
+ * The fields that the caller can set. An endpoint that has an owner keeps it; a pull endpoint has no fields of requests; a portal has no
+ * contact if nothing would be sent to it.
+ */
+function useFields({
+  owner,
+  delivery,
+  contact_status: contact,
+}: Pick<WebhookEndpoint, 'owner' | 'delivery' | 'contact_status'>): FormFields {
   const portal = usePortal();
   const all: [string, FormField][] = Object.entries(ENDPOINT_FIELDS);
   return Object.fromEntries(
@@ -48,6 +57,7 @@ function useFields({ owner, delivery }: Pick<WebhookEndpoint, 'owner' | 'deliver
       ([name, { isOfPortal, acceptedBy }]) =>
         (portal === null || isOfPortal) &&
         (name !== 'owner' || owner === null) &&
+        (name !== 'contact_email' || portal === null || contact !== 'off') &&
         (acceptedBy?.includes(delivery) ?? true),
     ),
   );
@@ -55,7 +65,7 @@ function useFields({ owner, delivery }: Pick<WebhookEndpoint, 'owner' | 'deliver
 
 function Seen({ endpoint }: { endpoint: WebhookEndpoint }) {
   const { event_types, batch, headers, delivery } = endpoint;
-  const fields = useFields({ owner: null, delivery });
+  const fields = useFields({ ...endpoint, owner: null });
   const ofRequests: [string, string][] = [
     [texts.batch.title, batch === null ? '—' : texts.batch.upTo(batch.max_events)],
     [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],

@@ -7,7 +7,7 @@ import type {
   NoticeFacts,
 } from '../../notices/affiliate-kinds.ts';
 import { FORM_NAMES, type NoticeTexts, TEXTS } from '../../notices/affiliate-texts.ts';
-import { bodyOf, type Mail, oneLine, unlinked } from '../../notices/mail.ts';
+import { bodyOf, filled, type Mail, oneLine, unlinked, type Values } from '../../notices/mail.ts';
 
 /** A notice to an affiliate, with everything its e-mail says. */
 export interface NoticeToCompose {
@@ -63,8 +63,6 @@ export function composeNotice(notice: NoticeToCompose): Mail {
   };
 }
 
-type Values = Readonly<Record<string, string | null>>;
-
 function valuesOf(
   { facts, merchant, zone, settings, affiliate }: NoticeToCompose,
   language: Language,
@@ -103,13 +101,6 @@ function paidThroughOf(
 
 /** The sentence ends with a full stop of its own. */
 const withoutStop = (text: string) => text.replace(/\.$/, '');
-
-/** A text with its values; null if one of them is not known. Values are not searched for braces. */
-function filled(text: string, values: Values): string | null {
-  const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  if (names.some((name) => values[name] == null)) return null;
-  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-}
 
 /** Amounts as the language writes them: `1.234,50 € und 12,00 $`. */
 const sumOf = (amounts: readonly NoticeAmount[], language: Language) =>

@@ -8,9 +8,9 @@ import {
   type NoticeFacts,
 } from '../../notices/affiliate-kinds.ts';
 import { sendsMail } from '../../notices/notices.ts';
+import { STOP_PATH } from '../../notices/stop.ts';
 import { composeNotice } from './compose.ts';
 import type { NoticePreview } from './record.ts';
-import { STOP_PATH } from './stop.ts';
 import { readNoticeAccount } from './store.ts';
 
 /** What the preview of each kind shows. */

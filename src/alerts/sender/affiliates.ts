@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
-import type { Database } from '../../db/database.ts';
-import { rows, type Tx } from '../../db/database.ts';
-import { LOCKS, tryLock } from '../../db/locks.ts';
+import { type Database, rows, type Tx } from '../../db/database.ts';
 import { keyInForce } from '../../db/secret-key.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
@@ -15,9 +13,10 @@ import type {
 import { deleteUnwantedNotices, isWanted } from '../../notices/affiliates.ts';
 import { type MailFile, unlinked } from '../../notices/mail.ts';
 import { notify } from '../../notices/notices.ts';
+import { stopLink } from '../../notices/stop.ts';
 import { composeNotice } from '../affiliates/compose.ts';
-import { stopLink } from '../affiliates/stop.ts';
-import { AT_ONCE, isDue, isFree, isOpen, LEASE, noteSent, noteUnsent } from './claim.ts';
+import { sendAlone } from './alone.ts';
+import { AT_ONCE, isDue, isFree, isOpen, LEASE } from './claim.ts';
 import type { Mailer, Unsent } from './mail.ts';
 
 /** The document of a payment, for its notice. */
@@ -87,28 +86,17 @@ function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
   );
 }
 
-/** Sends the notices to affiliates that are due, each as an e-mail of its own. A killed process leaves a lease, as with alerts. */
-export async function sendToAffiliates(options: Options, mailer: Mailer): Promise<void> {
-  const { db, log } = options;
-  const locked = <Result>(work: (tx: Tx) => Promise<Result>) =>
-    db.transaction(async (tx) => ((await tryLock(tx, LOCKS.chore('claim affiliates'))) ? work(tx) : null));
-  await locked(deleteUnwantedNotices);
-  for (;;) {
-    const notices = (await locked(claimNotices)) ?? [];
-    if (notices.length === 0) return;
-    await Promise.all(
-      notices.map(async (notice) => {
-        const unsent = await send(options, mailer, notice).catch((error: Error) => ({
-          error: error.message,
-          isFinal: false,
-        }));
-        await db.transaction((tx) =>
-          unsent === null ? noteSent(tx, notice.lease) : noteFailure(tx, notice, unsent),
-        );
-        if (unsent !== null) log.warn({ reason: unsent.error }, 'a notice to an affiliate could not be sent');
-      }),
-    );
-  }
+/** Sends the notices to affiliates that are due. */
+export function sendToAffiliates(options: Options, mailer: Mailer): Promise<void> {
+  return sendAlone(options, {
+    name: 'affiliates',
+    drop: deleteUnwantedNotices,
+    claim: claimNotices,
+    send: (notice) => send(options, mailer, notice),
+    // the alert names nobody
+    onGivenUp: (tx, { account }) =>
+      notify(tx, [{ account, kind: 'affiliate_notice_failed', subject: null, data: {} }]),
+  });
 }
 
 async function send(
@@ -135,14 +123,4 @@ async function send(
   });
   const to = { email, name: name === null ? '' : unlinked(name) };
   return mailer.send(to, { ...mail, files: paper?.files ?? [] }, id);
-}
-
-/** Records the failure, and alerts the account when the notice is given up. The alert names nobody. */
-async function noteFailure(
-  tx: Tx,
-  { lease, account }: ClaimedNotice,
-  unsent: NonNullable<Unsent>,
-): Promise<void> {
-  if (await noteUnsent(tx, lease, unsent))
-    await notify(tx, [{ account, kind: 'affiliate_notice_failed', subject: null, data: {} }]);
 }

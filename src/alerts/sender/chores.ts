@@ -10,6 +10,7 @@ import { dropEndedLetters, MAIL_CHORE, placeOfLink } from '../../notices/notices
 import { type PapersOf, sendToAffiliates } from './affiliates.ts';
 import { claimMessages, type Message, noteSent, noteUnsent } from './claim.ts';
 import { composeMail } from './compose.ts';
+import { sendToContacts } from './contacts.ts';
 import { deleteOldNotices, notifyOfCertificates, notifyOfEndpoints, notifyOfPayouts } from './detect.ts';
 import { createMailer, type Mailer, type Unsent } from './mail.ts';
 import { createPoster, postMessage } from './post.ts';
@@ -39,7 +40,12 @@ export function alertChores(options: Options): Chore[] {
     { name: 'payout alerts', everyMs: 10 * MINUTE_MS, slice: notifyOfPayouts },
     { name: 'alert channels', everyMs: 5 * SECOND_MS, run: () => sendToChannels(options) },
     { name: 'old alerts', everyMs: 60 * MINUTE_MS, forget: deleteOldNotices },
-    ...(mailer ? [{ name: MAIL_CHORE, everyMs: 2 * SECOND_MS, run: () => sendByMail(options, mailer) }] : []),
+    ...(mailer
+      ? ([
+          { name: MAIL_CHORE, everyMs: 2 * SECOND_MS, run: () => sendByMail(options, mailer) },
+          { name: 'contact notices', everyMs: 5 * SECOND_MS, run: () => sendToContacts(options, mailer) },
+        ] as const)
+      : []),
     ...(mailer && papers
       ? [
           {

@@ -1,11 +1,11 @@
 import sql, { raw } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
-import { type AccountId, type AlertChannelId, idOf, type UserId } from '../../kernel/ids.ts';
+import { type AccountId, type AlertChannelId, type EndpointId, idOf, type UserId } from '../../kernel/ids.ts';
 import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 import { placeOfLink } from '../../notices/notices.ts';
 import { placeOfTarget } from '../channels/target.ts';
 
-/* What alerts seal under the secret key: the targets of channels, and the links of waiting account messages. */
+/* What alerts seal under the secret key: the targets of channels, and the links of waiting messages. */
 
 /** Condition: not sealed under the key with this fingerprint. */
 const isStale = (column: string, fingerprint: string) => {
@@ -27,7 +27,7 @@ interface SealedRow {
   account: AccountId;
   id: string;
   channel: AlertChannelId | null;
-  user: UserId | null;
+  recipient: UserId | EndpointId | null;
   sealed: Buffer;
 }
 
@@ -55,11 +55,11 @@ export async function resealAlerts(
   }
   const letters = await rows<SealedRow>(
     tx,
-    sql`select account_id as account, id, user_id as user, link as sealed from notices
+    sql`select account_id as account, id, coalesce(user_id, endpoint_id) as recipient, link as sealed from notices
         where ${isStale('link', fingerprint)} order by account_id, id limit ${limit} for no key update skip locked`,
   );
-  for (const { account, id, user, sealed } of letters) {
-    const again = resealedLink(vault, sealed, placeOfLink(account, user as UserId), fingerprint);
+  for (const { account, id, recipient, sealed } of letters) {
+    const again = resealedLink(vault, sealed, placeOfLink(account, recipient as UserId), fingerprint);
     await rows(
       tx,
       sql`update notices

@@ -35,6 +35,7 @@ interface Settings {
   readonly taxProfile?: string;
   readonly invoicing?: string;
   readonly affiliateNotices?: string;
+  readonly contactNotices?: string;
 }
 
 const HELP = `
@@ -54,7 +55,8 @@ reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally 
 --signals are rules with "action" (off, warn, block) and limits in minor units: {"first_payout_above": {"action": "block", "amounts": {"usd":
 100000}}}. It replaces all rules; the guide has them.
 --affiliate-notices are the e-mails that affiliates get: {"kinds": ["paid", "returned", "destination_changed", "form_lapsing", "agreement_ending"]} and
-optionally "language" (en, de, fr, es) and "reply_to".
+optionally "language" (en, de, fr, es) and "reply_to". --contact-notices are those to --contact-email of webhook endpoints, optionally with
+"portal_url" (your page with their portal), "language" and "reply_to".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -70,6 +72,7 @@ Examples:
   $ payhook account change --payout-form at_threshold --state-thresholds '{"CA": 60000}'
   $ payhook account change --signals '{"destination_changed": {"action": "block"}}'
   $ payhook account change --affiliate-notices '{"kinds": ["paid", "returned"], "reply_to": "pay@shop.example"}'
+  $ payhook account change --contact-notices '{"portal_url": "https://shop.example.com/webhooks"}'
 `;
 
 /** `payhook account show|change`. */
@@ -147,6 +150,10 @@ export function addAccount(group: Command, cli: Cli): void {
       '--affiliate-notices <json>',
       'the e-mails that affiliates get, as a JSON object; none = no e-mails',
     )
+    .option(
+      '--contact-notices <json>',
+      'the e-mails that contacts of webhook endpoints get, as a JSON object; none = no e-mails',
+    )
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -199,6 +206,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
       '--affiliate-notices',
       settings.affiliateNotices,
     ),
+    contact_notices: readObject<Given<'contact_notices'>>('--contact-notices', settings.contactNotices),
   };
 }
 
@@ -278,7 +286,13 @@ function describe(account: Account, { paint }: Terminal): string {
         : `${account.invoicing.prefix}…, ${count(account.invoicing.rules.length, 'tax rule')}`,
     ],
     ['E-mails to affiliates', account.affiliate_notices?.kinds.join(', ') ?? 'none'],
+    ['E-mails to contacts', contactsOf(account.contact_notices)],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;
+}
+
+function contactsOf(settings: Account['contact_notices']): string {
+  if (settings === null) return 'none';
+  return settings.portal_url === null ? 'on' : `on, with ${printable(settings.portal_url)}`;
 }

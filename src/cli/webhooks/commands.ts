@@ -18,6 +18,7 @@ import { withClient } from '../command/session.ts';
 import { ENDPOINT_HELP, placeOf } from '../finders/endpoint.ts';
 import { printable } from '../terminal/table.ts';
 import { exactTime } from '../terminal/time.ts';
+import { addConfirmContact } from './contact.ts';
 import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
 import { addPortalLinks } from './portal-links.ts';
 import { addPut } from './put.ts';
@@ -45,6 +46,7 @@ export function addWebhooks(webhooks: Command, cli: Cli): void {
   addTest(webhooks, cli);
   addTestFilter(webhooks, cli);
   addSecrets(webhooks, cli);
+  addConfirmContact(webhooks, cli);
   addPortalLinks(webhooks, cli);
 }
 

@@ -12,6 +12,7 @@ import { count } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
 import { exactTime, shortTime } from '../terminal/time.ts';
+import { contactState } from './contact.ts';
 import { egressFacts } from './egress.ts';
 
 const PAYLOAD_LINES = 40;
@@ -69,6 +70,7 @@ export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Ter
     ['New secret', endpoint.secret ?? null],
     ...egressFacts(endpoint),
     ...describeFields(ENDPOINT_FIELDS, endpoint),
+    ['Contact state', contactState(endpoint)],
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],
   ];
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

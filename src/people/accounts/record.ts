@@ -13,6 +13,7 @@ import {
 } from '../../contract/schemas.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { affiliateNotices, affiliateNoticesInput } from './affiliate-notices.ts';
+import { contactNotices, contactNoticesInput } from './contact-notices.ts';
 import { invoicing, invoicingInput } from './invoicing.ts';
 import { MASKED, originator, originatorInput, type StoredOriginator } from './originator.ts';
 import { payoutSignals, payoutSignalsColumn, payoutSignalsInput } from './payout-signals.ts';
@@ -206,6 +207,7 @@ export const account = strict(
     tax_profile: nullable(taxProfile),
     invoicing: nullable(invoicing),
     affiliate_notices: nullable(affiliateNotices),
+    contact_notices: nullable(contactNotices),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -240,6 +242,7 @@ export const record = columnsOf(account, {
   tax_profile: `case when a.tax_profile is not null then '{"siren": null, "electronic_address": null}' || a.tax_profile end`,
   invoicing: 'a.invoicing',
   affiliate_notices: 'a.affiliate_notices',
+  contact_notices: 'a.contact_notices',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -267,5 +270,6 @@ export const accountChange = strict({
   tax_profile: Type.Optional(nullable(taxProfileInput)),
   invoicing: Type.Optional(nullable(invoicingInput)),
   affiliate_notices: Type.Optional(nullable(affiliateNoticesInput)),
+  contact_notices: Type.Optional(nullable(contactNoticesInput)),
 });
 export type AccountChange = Static<typeof accountChange>;

@@ -15,6 +15,7 @@ import { masked } from '../../terms/tax-ids.ts';
 import { US_STATES } from '../../terms/us-thresholds.ts';
 import { createKey } from '../keys/service.ts';
 import { affiliateNoticesFrom } from './affiliate-notices.ts';
+import { contactNoticesFrom } from './contact-notices.ts';
 import { debtorFrom } from './debtor.ts';
 import { invoicingFrom } from './invoicing.ts';
 import { originatorFrom } from './originator.ts';
@@ -147,6 +148,7 @@ export async function changeAccount(
       ...(input.affiliate_notices
         ? { affiliate_notices: affiliateNoticesFrom(input.affiliate_notices) }
         : {}),
+      ...(input.contact_notices ? { contact_notices: contactNoticesFrom(input.contact_notices) } : {}),
       ...(input.tax_profile ? { tax_profile: accountTaxProfileFrom(input.tax_profile) } : {}),
     },
     [
@@ -171,6 +173,7 @@ export async function changeAccount(
       'tax_profile',
       'invoicing',
       'affiliate_notices',
+      'contact_notices',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);

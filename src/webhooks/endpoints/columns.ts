@@ -2,6 +2,9 @@ import { BEHIND } from '../../outbox/order.ts';
 
 /* SQL of fields of an endpoint, over `webhook_endpoints e` and its `endpoint_state s`. */
 
+/** Columns to write, with values as PostgreSQL takes them. */
+export type Columns = Readonly<Record<string, unknown>>;
+
 /** The name of the scheme in a column. */
 export const signingOf = (column: string) => `case when ${column} is null then 'standard'
     when json_typeof(${column}) = 'string' then ${column} #>> '{}' else 'custom' end`;

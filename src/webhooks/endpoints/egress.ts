@@ -10,7 +10,7 @@ import { certificateOf, shownCertificate } from '../egress/certificate.ts';
 import { checkedCredentials, shownCredentials } from '../egress/credentials.ts';
 import { checkedProxy, isSameProxy } from '../egress/proxy.ts';
 import type { Egress, EgressInput } from '../egress/record.ts';
-import type { Columns } from './fields.ts';
+import type { Columns } from './columns.ts';
 
 interface Changing {
   /** Where a proxy and a token endpoint may be. */

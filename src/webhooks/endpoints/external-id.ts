@@ -74,8 +74,8 @@ async function findOrReserve(tx: Tx, account: AccountId, externalId: string): Pr
   return idByExternalId(tx, account, externalId);
 }
 
-/** What is not configuration: what runs at the moment, and secrets, which cannot be read back and compared. */
-const KEPT = ['status', 'secret', 'second_signature', 'delivery'];
+/** What is not configuration: what runs at the moment, who confirmed an address, and secrets, which cannot be read back and compared. */
+const KEPT = ['status', 'contact_email', 'secret', 'second_signature', 'delivery'];
 /** Whether it is given depends on `signing`. */
 const OF_SIGNING = 'custom_signing';
 const DEFAULTS = Object.fromEntries(

@@ -16,10 +16,8 @@ import {
   signingSecret,
 } from '../signing/record.ts';
 import { knownTypes } from '../types/types.ts';
-import { customOf, nextAttempt, pausedUntil, signingOf } from './columns.ts';
-
-/** Columns to write, with values as PostgreSQL takes them. */
-export type Columns = Readonly<Record<string, unknown>>;
+import { type Columns, customOf, nextAttempt, pausedUntil, signingOf } from './columns.ts';
+import { contactFields } from './contact-fields.ts';
 
 interface EndpointField extends WritableField {
   /** The columns of a value, checked; null if they depend on other fields or on the caller (`service.ts`). */
@@ -106,6 +104,7 @@ export const ENDPOINT_FIELDS = {
     isOfPortal: false,
     portalColumn: 'null',
   },
+  ...contactFields,
   event_types: {
     schema: nullable(Type.Array(Type.String(), { description: 'null = all' })),
     input: nullable(

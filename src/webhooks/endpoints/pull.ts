@@ -1,7 +1,8 @@
 import { namesOf } from '../../contract/fields.ts';
 import { fail } from '../../kernel/errors.ts';
 import { readSigning, schemeOf } from '../signing/schemes.ts';
-import { type Columns, ENDPOINT_FIELDS } from './fields.ts';
+import type { Columns } from './columns.ts';
+import { ENDPOINT_FIELDS } from './fields.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
 import type { EndpointRow } from './store.ts';
 

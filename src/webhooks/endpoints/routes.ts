@@ -6,6 +6,7 @@ import { filterTest, filterTestInput } from '../filters/record.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
 import { signingSecret } from '../signing/record.ts';
+import { sendContactLink } from './contact-link.ts';
 import { getByExternalId, putEndpoint } from './external-id.ts';
 import {
   changedWebhookEndpoint,
@@ -152,7 +153,7 @@ export const put = writeRoute({
   summary: 'Create or configure a webhook endpoint by your own id',
   description:
     'Creates the endpoint with this external_id (201, with the secret), or gives it exactly this configuration (200): absent fields ' +
-    'get the value of a new endpoint, and headers that are not named are removed. `status`, `secret` and `second_signature` stay ' +
+    'get the value of a new endpoint, and headers that are not named are removed. `status`, `contact_email`, `secret` and `second_signature` stay ' +
     'unless they are sent. The same body again changes nothing. Two requests at once create one endpoint.',
   body: endpointConfiguration,
   returns: { 200: changedWebhookEndpoint, 201: changedWebhookEndpoint },
@@ -229,6 +230,23 @@ export const rotate = writeRoute({
         secret: body.secret,
       }),
     ),
+});
+
+export const confirmContact = writeRoute({
+  operation: 'confirmWebhookEndpointContact',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/confirm-contact',
+  scope: 'webhooks',
+  needs: 'webhooks',
+  portal: 'path',
+  summary: 'Send the link that confirms the contact again',
+  description:
+    'E-mails a new link to `contact_email`; earlier links end. Creating and changing the endpoint sends one already. At most 3 are sent to ' +
+    'one address within a day.',
+  returns: { 200: webhookEndpoint },
+  errors: ['resource_missing', 'nothing_to_confirm', 'email_not_sent'],
+  handle: async ({ tx, params, env, ...caller }) =>
+    ok(await sendContactLink(tx, { ...caller, ...env }, params.id)),
 });
 
 export const test = writeRoute({

@@ -21,8 +21,10 @@ import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
 import { ownTypes } from '../types/service.ts';
 import { isEventType, lacksAffiliates, needsAffiliates, subscriptionProblem } from '../types/types.ts';
+import type { Columns } from './columns.ts';
+import { setContact } from './contact.ts';
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
-import { type Columns, columnsOfFields } from './fields.ts';
+import { columnsOfFields } from './fields.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkOwnerChange, checkRoom } from './owner.ts';
 import { checkChangeBy, checkDeletionBy, creationBy } from './portal.ts';
@@ -45,8 +47,8 @@ import {
   insertEndpoint,
   lockAndCount,
   lockEndpoint,
+  lockForEvent,
   lockOthers,
-  lockRecord,
   markDeleted,
   markDisabled,
   markEnabled,
@@ -59,7 +61,7 @@ import {
 import { urlColumns } from './url.ts';
 
 /** Who asks, and what is needed to handle secrets and addresses. */
-export interface Caller extends Pick<Env, 'vault' | 'addresses' | 'mostEndpoints'> {
+export interface Caller extends Pick<Env, 'vault' | 'addresses' | 'mostEndpoints' | 'authorizeUrl'> {
   readonly account: AccountId;
   readonly principal: Principal;
   /** The audit log names it. */
@@ -145,6 +147,7 @@ export async function createEndpoint(
   checkBatchScheme(all, null);
   checkPullScheme(all, null);
   await insertEndpoint(tx, account, endpoint, all);
+  await setContact(tx, caller, endpoint, { given: input.contact_email, before: null });
   if (input.filter) await refuseTooManySearches(tx, account);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, principal, endpoint), secret);
@@ -223,6 +226,7 @@ export async function changeEndpoint(
   checkBatchScheme(columns, before);
   checkPullScheme(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
+  await setContact(tx, caller, endpoint, { given: input.contact_email, before: before.contact_email });
   if (input.filter) await refuseTooManySearches(tx, account);
   // the first slice of what waits behind others; workers do the rest
   if (before.ordered && input.ordered === false) await releaseUnordered(tx);
@@ -258,9 +262,10 @@ export async function disableEndpoint(
     reason,
   }: { account: AccountId; endpoint: EndpointId; reason: 'manual' | 'failing' | 'gone' | 'requested' },
 ): Promise<boolean> {
-  const before = await lockRecord(tx, account, endpoint);
+  const before = await lockForEvent(tx, account, endpoint);
   if (before === null || !(await markDisabled(tx, account, endpoint, reason))) return false;
-  const data = await recordOf(tx, { account }, endpoint);
+  const data = await lockForEvent(tx, account, endpoint);
+  if (data === null) throw missingEndpoint();
   const audience = { except: endpoint };
   await publish(tx, { account, type: 'webhook_endpoint.disabled', data, before, audience });
   if (reason !== 'manual') {

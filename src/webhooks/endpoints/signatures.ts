@@ -5,7 +5,7 @@ import { KNOWN_SCHEME_NAMES } from '../signing/known-schemes.ts';
 import type { Signing } from '../signing/record.ts';
 import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
 import { headersOf, readSigning, schemeOf, shownSecret, storedSigning } from '../signing/schemes.ts';
-import type { Columns } from './fields.ts';
+import type { Columns } from './columns.ts';
 import { headerProblem } from './headers.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
 import type { EndpointRow } from './store.ts';

@@ -13,9 +13,16 @@ import type { Portal, Principal } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { Columns } from './fields.ts';
+import type { Columns } from './columns.ts';
 import { reachOf } from './portal.ts';
-import { type EndpointChange, portalRecord, record, stateJoin, type WebhookEndpoint } from './record.ts';
+import {
+  type EndpointChange,
+  eventRecord,
+  portalRecord,
+  record,
+  stateJoin,
+  type WebhookEndpoint,
+} from './record.ts';
 
 export const endpointList: ListDefinition = {
   id: 'e.id',
@@ -65,15 +72,15 @@ export function readEndpoint(
   );
 }
 
-/** The record of a live endpoint, which is locked until the transaction ends, or null. */
-export function lockRecord(
+/** The record of a live endpoint for an event, or null. The endpoint is locked until the transaction ends. */
+export function lockForEvent(
   tx: Tx,
   account: AccountId,
   id: EndpointId,
 ): Promise<Json<WebhookEndpoint> | null> {
   return maybeRecord(
     tx,
-    record,
+    eventRecord,
     sql`webhook_endpoints e ${stateJoin}
         where e.account_id = ${account} and e.id = ${id} and e.deleted_at is null for no key update of e`,
   );
@@ -101,13 +108,15 @@ export interface EndpointRow {
   readonly batch_events: number | null;
   /** It has no URL: consumers claim its events. */
   readonly pull: boolean;
+  readonly contact_email: string | null;
+  readonly contact_confirmed_at: string | null;
 }
 
 const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, egress_sealed, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
-        owner, external_id, ordered, event_types, filter, batch_events, pull
+        owner, external_id, ordered, event_types, filter, batch_events, pull, contact_email, contact_confirmed_at
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */
@@ -291,7 +300,8 @@ export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): P
     sql`update webhook_endpoints
         set deleted_at = now_ms(), secret = '', previous_signing = null, previous_secret = null,
             previous_secret_until = null, header_values = null, header_names = '{}', egress = null,
-            egress_sealed = null, token_hash = null, previous_token_hash = null, previous_token_until = null, updated_at = now_ms()
+            egress_sealed = null, token_hash = null, previous_token_hash = null, previous_token_until = null, contact_email = null,
+            contact_hash = null, contact_expires_at = null, contact_confirmed_at = null, updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
   // after the lock, so that one created while this waited for it is seen

@@ -3,7 +3,7 @@ import type { Env } from '../../contract/env.ts';
 import type { Principal } from '../../contract/route.ts';
 import { namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Columns } from './fields.ts';
+import type { Columns } from './columns.ts';
 
 const LOOPBACK_HINT = '; only `payhook webhooks create` on the machine of the server may name its loopback';
 

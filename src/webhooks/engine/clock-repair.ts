@@ -13,6 +13,8 @@ import { LONGEST_SECOND_S } from '../signing/rules.ts';
 const LONGEST_WAIT = sql`interval '8 days'`;
 /** The maximum lifetime of a second signature. */
 const LONGEST_SECOND = sql`${LONGEST_SECOND_S}::int * interval '1 second'`;
+/** The maximum lifetime of a link that confirms a contact (LINK_DAYS of webhooks/endpoints). */
+const LONGEST_CONTACT = sql`interval '7 days'`;
 /** The maximum duration of the lease of queue row `q`: of a worker, or of a consumer (LONGEST_LEASE_S of webhooks/claims). */
 const LONGEST_LEASE = sql`case when q.claim is null then interval '3 minutes' else interval '1 hour' end`;
 
@@ -78,6 +80,11 @@ export async function repairEndpointTimes(tx: Tx, wasSetBack: boolean): Promise<
     tx,
     sql`update webhook_endpoints set previous_secret_until = now_ms() + ${LONGEST_SECOND}
         where previous_secret_until > now() + ${LONGEST_SECOND} + ${TOLERANCE} returning 1`,
+  );
+  await rows(
+    tx,
+    sql`update webhook_endpoints set contact_expires_at = now_ms() + ${LONGEST_CONTACT}
+        where contact_expires_at > now() + ${LONGEST_CONTACT} + ${TOLERANCE}`,
   );
   if (repaired.length > 0) tx.announce();
   return Math.max(repaired.length, secrets.length);

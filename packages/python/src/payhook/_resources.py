@@ -1887,9 +1887,9 @@ class WebhookEndpoints:
     ) -> types.ChangedWebhookEndpoint:
         """Create or configure a webhook endpoint by your own id. Creates the endpoint with this
         external_id (201, with the secret), or gives it exactly this configuration (200): absent fields
-        get the value of a new endpoint, and headers that are not named are removed. `status`, `secret`
-        and `second_signature` stay unless they are sent. The same body again changes nothing. Two
-        requests at once create one endpoint.
+        get the value of a new endpoint, and headers that are not named are removed. `status`,
+        `contact_email`, `secret` and `second_signature` stay unless they are sent. The same body again
+        changes nothing. Two requests at once create one endpoint.
         """
         return self._calls.record(
             "PUT",
@@ -1920,6 +1920,13 @@ class WebhookEndpoints:
             body=body,
             **options,
         )
+
+    def confirm_contact(self, id: str, **options: Unpack[KeyedOptions]) -> types.WebhookEndpoint:
+        """Send the link that confirms the contact again. E-mails a new link to `contact_email`; earlier
+        links end. Creating and changing the endpoint sends one already. At most 3 are sent to one
+        address within a day.
+        """
+        return self._calls.record("POST", ("/v2/webhook-endpoints/{id}/confirm-contact", id), **options)
 
     def test(
         self,

@@ -74,6 +74,7 @@ class Account(TypedDict):
     """How self-billing invoices are written; null if the account writes none."""
     affiliate_notices: AffiliateNotices | None
     """The e-mails that affiliates get; null if the account sends none."""
+    contact_notices: ContactNotices | None
     created_at: str
     """When it was created."""
     updated_at: str
@@ -572,7 +573,7 @@ class AlertChannel(TypedDict):
 
 AlertFormat = Literal["webhook", "slack"]
 
-AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "agreements_ending", "affiliate_notice_failed", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
+AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "correction_received", "schedule_skipped", "tax_forms_lapsing", "agreements_ending", "affiliate_notice_failed", "contact_notice_failed", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
 
 class AlertSettingsAlertsItem(TypedDict):
     kind: AlertKind
@@ -947,6 +948,15 @@ class ChangeAccountBodyAffiliateNotices(TypedDict):
     """Where answers go; null = to the sender."""
 
 
+class ChangeAccountBodyContactNotices(TypedDict):
+    portal_url: NotRequired[str | None]
+    """Your page on which they open their portal: https, or http on localhost."""
+    language: NotRequired[NoticeLanguage]
+    """Default en."""
+    reply_to: NotRequired[str | None]
+    """Where answers go; null = to the sender."""
+
+
 class ChangeAccountBody(TypedDict):
     name: NotRequired[str]
     """The name."""
@@ -1005,6 +1015,7 @@ class ChangeAccountBody(TypedDict):
     """How self-billing invoices are written; null if the account writes none."""
     affiliate_notices: NotRequired[ChangeAccountBodyAffiliateNotices | None]
     """The e-mails that affiliates get; null if the account sends none."""
+    contact_notices: NotRequired[ChangeAccountBodyContactNotices | None]
 
 
 class ChangeAffiliateBody(TypedDict):
@@ -1121,6 +1132,10 @@ class ChangeWebhookEndpointBody(TypedDict):
     """
     external_id: NotRequired[str | None]
     """Your own id of the endpoint, unique in the account."""
+    contact_email: NotRequired[str | None]
+    """The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+    confirmed by a link; an e-mail address.
+    """
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -1193,6 +1208,15 @@ class ChangedWebhookEndpoint(TypedDict):
     """
     external_id: str | None
     """Your own id of the endpoint, unique in the account."""
+    contact_email: str | None
+    """The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+    confirmed by a link.
+    """
+    contact_status: ContactStatus
+    """off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail;
+    none: there is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was
+    not opened for 7 days; confirmed: the address gets e-mails.
+    """
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
@@ -1850,6 +1874,19 @@ class CompletedPayout(TypedDict):
     """Lines (one per affiliate and currency) that were not listed and were released."""
 
 
+class ContactNotices(TypedDict):
+    """e-mails to `contact_email` of endpoints; null = none are sent."""
+
+    portal_url: str | None
+    """Your page on which they open their portal: https, or http on localhost."""
+    language: NoticeLanguage
+    """Default en."""
+    reply_to: str | None
+    """Where answers go; null = to the sender."""
+
+
+ContactStatus = Literal["off", "none", "unsent", "waiting", "expired", "confirmed"]
+
 CorrectedField = Literal["account_holder", "routing_number", "account_number", "account_type"]
 
 CorrectionStatus = Literal["open", "outdated", "accepted", "dismissed"]
@@ -2020,6 +2057,10 @@ class CreateWebhookEndpointBody(TypedDict):
     """
     external_id: NotRequired[str | None]
     """Your own id of the endpoint, unique in the account."""
+    contact_email: NotRequired[str | None]
+    """The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+    confirmed by a link; an e-mail address.
+    """
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -3250,6 +3291,15 @@ class NewWebhookEndpoint(TypedDict):
     """
     external_id: str | None
     """Your own id of the endpoint, unique in the account."""
+    contact_email: str | None
+    """The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+    confirmed by a link.
+    """
+    contact_status: ContactStatus
+    """off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail;
+    none: there is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was
+    not opened for 7 days; confirmed: the address gets e-mails.
+    """
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None
@@ -5066,6 +5116,10 @@ class PutWebhookEndpointByExternalIdBody(TypedDict):
     """Your name for the recipient: the endpoint also gets events that you publish for this owner, and an
     endpoint that has an owner keeps it.
     """
+    contact_email: NotRequired[str | None]
+    """The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+    confirmed by a link; an e-mail address.
+    """
     event_types: NotRequired[list[str] | None]
     """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
     filter: NotRequired[dict[str, Any] | None]
@@ -6098,6 +6152,15 @@ class WebhookEndpoint(TypedDict):
     """
     external_id: str | None
     """Your own id of the endpoint, unique in the account."""
+    contact_email: str | None
+    """The e-mail address that is notified when the endpoint fails, is disabled or works again, once it was
+    confirmed by a link.
+    """
+    contact_status: ContactStatus
+    """off: nothing is sent, because the account has no `contact_notices` or the server sends no e-mail;
+    none: there is no address; unsent: no link was sent yet; waiting: a link was sent; expired: it was
+    not opened for 7 days; confirmed: the address gets e-mails.
+    """
     event_types: list[str] | None
     """The types of events that it receives; null = all."""
     filter: dict[str, Any] | None

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLink } from '../access/portal-support.ts';
+import { ENDPOINTS } from '../api/fixtures.ts';
+import { keepHouse } from '../support/chores.ts';
+import { borrowWorld } from '../support/pool.ts';
+import { type MailReceiver, startMailReceiver } from '../support/smtp.ts';
+import { standIn, type World } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+inChromium('the contact of an endpoint', (chromium) => {
+  let mail: MailReceiver;
+  let started: World;
+  const world = standIn(() => started);
+  beforeAll(async () => {
+    mail = await startMailReceiver();
+    started = await borrowWorld({
+      settings: {
+        SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=off`,
+        SMTP_FROM: 'Payhook <pay@example.com>',
+      },
+    });
+    // a process that sends e-mails has been running
+    await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)
+      on conflict (key) do update set value = excluded.value`);
+  });
+  afterAll(async () => {
+    await started.close();
+    await mail.close();
+  });
+
+  test('is switched on by the merchant, set by the customer in the portal, confirmed by the link, and shown to both', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/notices' });
+    await ada.page.getByLabel('E-mail the contact when an endpoint fails').check();
+    await ada.page.getByLabel('Page with the portal').fill('https://shop.example/webhooks');
+    await ada.page.getByLabel('Language of these e-mails').selectOption('French');
+    await expectAccessible(ada.page);
+    await ada.page.getByRole('button', { name: 'Save contact e-mails' }).click();
+    await ada.page.getByText('Contact e-mails saved').waitFor();
+    expect((await world.api.get('/v2/account')).body.contact_notices).toEqual({
+      ...{ portal_url: 'https://shop.example/webhooks', language: 'fr', reply_to: null },
+    });
+
+    const { body: endpoint } = await world.api.post(ENDPOINTS, {
+      url: 'https://receiver.example.com/in',
+      owner: 'customer-7',
+    });
+    const customer = await chromium.visitor({ scripts: true, viewport: PHONE });
+    const portal = customer.page;
+    await portal.goto((await makeLink(world.api, endpoint.id)).url);
+    await portal.getByRole('link', { name: 'Settings' }).click();
+    await portal.getByLabel('Contact', { exact: true }).fill('ops@customer.example');
+    await portal.getByRole('button', { name: 'Save endpoint' }).click();
+    await portal.getByText('was sent a link').waitFor();
+    await expectAccessible(portal);
+    await keepHouse(world, 'contact notices');
+    await mail.untilMail('ops@customer.example', 'Confirmez cette adresse');
+    await portal.getByRole('button', { name: 'Send the link again' }).click();
+    await portal.getByText('A link is on its way').waitFor();
+    await keepHouse(world, 'contact notices');
+    const { text } = await mail.untilMail('ops@customer.example', 'Confirmez cette adresse', 2);
+    const link = new URL(/http:\/\/\S+\/notices\/confirm\S+/.exec(text)?.[0] ?? '');
+
+    const reader = await chromium.visitor({ scripts: false, viewport: PHONE });
+    await reader.page.goto(`${world.url}${link.pathname}${link.search}`);
+    await reader.page.getByRole('heading', { name: 'Confirmez votre adresse e-mail' }).waitFor();
+    await reader.page.getByRole('button', { name: 'Confirmer l’adresse' }).click();
+    await reader.page.getByText('L’adresse est confirmée.').waitFor();
+
+    await ada.page.goto(`${world.url}/webhooks/${endpoint.id}?view=settings`);
+    await ada.page.getByText('ops@customer.example is notified').waitFor();
+    await expectAccessible(ada.page);
+    expect(await ada.page.getByRole('button', { name: 'Send the link again' }).count()).toBe(0);
+    const viewer = await atDashboard(chromium, world, {
+      path: `/webhooks/${endpoint.id}?view=settings`,
+      role: 'viewer',
+    });
+    await viewer.page.getByText('ops@customer.example is notified').waitFor();
+    for (const visitor of [ada, customer, viewer]) expectQuiet(visitor);
+  });
+
+  test('is not offered in a portal while nothing would be sent, and the dashboard says why', async () => {
+    const api = await world.otherAccount();
+    const { body: endpoint } = await api.post(ENDPOINTS, {
+      url: 'https://receiver.example.com/in',
+      owner: 'customer-7',
+      contact_email: 'ops@customer.example',
+    });
+    const customer = await chromium.visitor({ scripts: true });
+    await customer.page.goto((await makeLink(api, endpoint.id)).url);
+    await customer.page.getByRole('link', { name: 'Settings' }).click();
+    await customer.page.getByLabel('Description').waitFor();
+    expect(await customer.page.getByLabel('Contact', { exact: true }).count()).toBe(0);
+    const ada = await atDashboard(chromium, world, { api, path: `/webhooks/${endpoint.id}?view=settings` });
+    await ada.page.getByText('gets nothing: switch e-mails to contacts on').waitFor();
+    for (const visitor of [ada, customer]) expectQuiet(visitor);
+  });
+});
