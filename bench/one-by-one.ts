@@ -26,7 +26,17 @@ import { event } from '../src/webhooks/events/record.ts';
     unaudited: true,
     handle: async ({ tx, account, body: { type }, json }) => {
       const [made] = await publishForeign(tx, [
-        { account, type, id: null, body: json.text, orderingKey: null, owner: null, trace: null, at: '' },
+        {
+          account,
+          type,
+          id: null,
+          body: json.text,
+          orderingKey: null,
+          owner: null,
+          tags: [],
+          trace: null,
+          at: '',
+        },
       ]);
       if (made === undefined || made instanceof Failure) throw made ?? new Error('nothing was published');
       return created(made);

@@ -265,6 +265,7 @@ export const webhooks = {
     eventFilter: 'Event id',
     ownFilter: 'Your id (external_id)',
     ownerFilter: 'Owner of the endpoint',
+    tagFilter: 'Tag of the event',
     more: 'More filters',
     fewer: 'Fewer filters',
     anyError: 'Any error',

@@ -1948,6 +1948,8 @@ type ListWebhookEventsQuery struct {
 	CreatedAtLt string
 	// An id that begins with we_.
 	WebhookEndpointID string
+	// A tag that an event was published with.
+	Tag string
 	// A text that is not empty.
 	Owner string
 }
@@ -1972,6 +1974,7 @@ func (query *ListWebhookEventsQuery) values() url.Values {
 		addString(values, "created_at[lte]", query.CreatedAtLte)
 		addString(values, "created_at[lt]", query.CreatedAtLt)
 		addString(values, "webhook_endpoint_id", query.WebhookEndpointID)
+		addString(values, "tag", query.Tag)
 		addString(values, "owner", query.Owner)
 	}
 	return values
@@ -1997,6 +2000,8 @@ type ListEventsQuery struct {
 	ExternalID string
 	// A text that is not empty.
 	Owner string
+	// A tag that an event was published with.
+	Tag string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
 	CreatedAtGte string
 	// An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
@@ -2018,6 +2023,7 @@ func (query *ListEventsQuery) values() url.Values {
 		addString(values, "type", query.Type)
 		addString(values, "external_id", query.ExternalID)
 		addString(values, "owner", query.Owner)
+		addString(values, "tag", query.Tag)
 		addString(values, "created_at[gte]", query.CreatedAtGte)
 		addString(values, "created_at[gt]", query.CreatedAtGt)
 		addString(values, "created_at[lte]", query.CreatedAtLte)

@@ -5460,6 +5460,8 @@ type PublishEventBody struct {
 	OrderingKey *string `json:"ordering_key,omitzero"`
 	// Only the endpoints of this owner get the event; without it all do.
 	Owner *string `json:"owner,omitzero"`
+	// Texts by which you find the event again; receivers do not get them.
+	Tags []string `json:"tags,omitzero"`
 }
 
 // PublishedEvent is an object of the API.
@@ -5476,6 +5478,8 @@ type PublishedEvent struct {
 	OrderingKey *string `json:"ordering_key"`
 	// Only the endpoints of this owner get it; null = all.
 	Owner *string `json:"owner"`
+	// sorted; receivers do not get them.
+	Tags []string `json:"tags"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The deliveries of the event, by status.
@@ -5496,6 +5500,8 @@ type PublishedEventWhole struct {
 	OrderingKey *string `json:"ordering_key"`
 	// Only the endpoints of this owner get it; null = all.
 	Owner *string `json:"owner"`
+	// sorted; receivers do not get them.
+	Tags []string `json:"tags"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// The deliveries of the event, by status.

@@ -4976,6 +4976,8 @@ export interface PublishEventBody {
   readonly ordering_key?: string | undefined;
   /** only the endpoints of this owner get the event; without it all do */
   readonly owner?: string | undefined;
+  /** texts by which you find the event again; receivers do not get them */
+  readonly tags?: readonly string[] | undefined;
 }
 
 export interface PublishedEvent {
@@ -4991,6 +4993,8 @@ export interface PublishedEvent {
   readonly ordering_key: string | null;
   /** only the endpoints of this owner get it; null = all */
   readonly owner: string | null;
+  /** sorted; receivers do not get them */
+  readonly tags: readonly string[];
   /** When it was created. */
   readonly created_at: Timestamp;
   /** The deliveries of the event, by status. */
@@ -5010,6 +5014,8 @@ export interface PublishedEventWhole {
   readonly ordering_key: string | null;
   /** only the endpoints of this owner get it; null = all */
   readonly owner: string | null;
+  /** sorted; receivers do not get them */
+  readonly tags: readonly string[];
   /** When it was created. */
   readonly created_at: Timestamp;
   /** The deliveries of the event, by status. */
@@ -7500,6 +7506,8 @@ export interface ListWebhookEventsQuery extends PageQuery {
   readonly 'created_at[lt]'?: InstantOrDay | undefined;
   /** an id that begins with we_ */
   readonly webhook_endpoint_id?: string | undefined;
+  /** a tag that an event was published with */
+  readonly tag?: string | undefined;
   /** a text that is not empty */
   readonly owner?: string | undefined;
 }
@@ -7518,6 +7526,8 @@ export interface ListEventsQuery extends PageQuery {
   readonly external_id?: string | undefined;
   /** a text that is not empty */
   readonly owner?: string | undefined;
+  /** a tag that an event was published with */
+  readonly tag?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: InstantOrDay | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */

@@ -5,7 +5,7 @@ import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './d
 import { LOCKS, limitLockWaits, takeLock } from './locks.ts';
 
 /** The tables that lie in partitions of a week of event ids. */
-const TABLES = ['events', 'event_owners', 'deliveries', 'attempts'] as const;
+const TABLES = ['events', 'event_owners', 'event_tags', 'deliveries', 'attempts'] as const;
 /** A delivery is written twice: its second version finds room next to the first, and no index changes. */
 const STORAGE: Readonly<Record<string, string>> = { deliveries: 'with (fillfactor = 60)' };
 const WEEKS_AHEAD = 4;
@@ -29,7 +29,7 @@ export async function makePartitions(tx: Tx, past: readonly Timestamp[] = []): P
              lateral (select date_trunc('week', at at time zone 'UTC') at time zone 'UTC' as starts) monday,
              unnest(${[...TABLES]}::text[]) parent,
              lateral (select parent || '_' || to_char(starts at time zone 'UTC', 'YYYYMMDD') as name) named
-        -- a backup of an earlier version has no event_owners until it is migrated
+        -- a backup of an earlier version has no event_owners or event_tags until it is migrated
         where to_regclass(name) is null and to_regclass(parent) is not null
         group by starts, parent, name order by starts, parent`,
   );

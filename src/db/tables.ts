@@ -232,6 +232,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   event_keys: { unit: 'event', bytes: 220, ...LOG },
   event_types: { unit: 'account', bytes: 20_000, stays: SETTINGS },
   event_owners: { unit: 'event', bytes: 220, isPartitioned: true, ...LOG },
+  event_tags: { unit: 'event', bytes: 320, isPartitioned: true, ...LOG },
   deliveries: { unit: 'delivery', bytes: 630, isPartitioned: true, ...LOG },
   attempts: { unit: 'attempt', bytes: 600, hasPayloads: true, isPartitioned: true, ...LOG },
   dropped_weeks: {

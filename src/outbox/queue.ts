@@ -19,6 +19,7 @@ import { type Addressing, BY_OWNER, NO_OWNER, OUR_OWN } from './owners.ts';
 import { newEventId } from './running.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
+import { NO_TAGS, type Tagging, WITH_TAGS } from './tags.ts';
 
 /**
  * Stores an event with a delivery for each subscribed endpoint, in the transaction of the change it reports. The payload
@@ -86,6 +87,8 @@ export interface ForeignEvent {
   readonly orderingKey: string | null;
   /** Only endpoints of this owner get it; null = all. */
   readonly owner: string | null;
+  /** By which it is found again. */
+  readonly tags: readonly string[];
   /** The trace it continues; null = none. */
   readonly trace: TraceContext | null;
   /** The prefix of field names in messages, such as `events[3].`. */
@@ -118,23 +121,26 @@ export async function publishForeign(
   const traces = events.map(({ trace }, index) => spans[index]?.trace ?? trace);
   const hasKeys = events.some(({ orderingKey }) => orderingKey !== null);
   const hasOwners = events.some(({ owner }) => owner !== null);
+  const hasTags = events.some(({ tags }) => tags.length > 0);
   const keys = optional(sql`, ordering_key`, hasKeys && events.map(({ orderingKey }) => orderingKey));
   const owners = optional(sql`, owner`, hasOwners && events.map(({ owner }) => owner));
+  const tags = optional(sql`, tags`, hasTags && events.map((event) => JSON.stringify(event.tags)));
   const bodies = await arrayText(events.map(({ body }) => body));
   // ids are generated here, while the events are in order: a join may reorder them
   const records = sql`
     select account_id, coalesce(given_id, ${newEventId(tx)}) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
-           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}${owners.column}
+           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}${owners.column}${tags.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${bodies}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
-      ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values}${owners.values})
-      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}${owners.column}, place)`;
+      ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values}${owners.values}${tags.values})
+      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}${owners.column}${tags.column}, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
   const refused = new Set<number>();
   const order = hasKeys ? BY_KEY : NO_ORDER;
   const to = hasOwners ? BY_OWNER : NO_OWNER;
-  const stored = await storeForeign(tx, records, { traces, order, to }).finally(() => {
+  const tagging = hasTags ? WITH_TAGS : NO_TAGS;
+  const stored = await storeForeign(tx, records, { traces, order, to, tagging }).finally(() => {
     for (const span of spans) span?.end();
   });
   for (const { place, is_refused: isRefused, bytes, payload } of stored) {
@@ -212,17 +218,25 @@ interface ForeignRow {
   payload: Json<SentEvent> | null;
 }
 
+/** The parts of the publishing statement that depend on what the events have. */
+interface Parts {
+  readonly order: Ordering;
+  readonly to: Addressing;
+  readonly tagging: Tagging;
+}
+
 async function storeForeign(
   tx: Tx,
   records: Sql,
-  { traces, order, to }: { traces: readonly (TraceContext | null)[]; order: Ordering; to: Addressing },
+  { traces, ...parts }: { traces: readonly (TraceContext | null)[] } & Parts,
 ): Promise<ForeignRow[]> {
+  const { order, to, tagging } = parts;
   // an open offer blocks the claims of this process, so the transaction must not wait for a key
   const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx, traces.length) : null;
   const returned = sql`place, is_refused, octet_length(payload) as bytes`;
-  const kind = `${order === BY_KEY ? '_by_key' : ''}${to === BY_OWNER ? '_by_owner' : ''}`;
+  const kind = `${order === BY_KEY ? '_by_key' : ''}${to === BY_OWNER ? '_by_owner' : ''}${tagging === WITH_TAGS ? '_tagged' : ''}`;
   if (offer === null) {
-    return store(tx, records, sql`${returned}, payload`, { name: `publish_foreign${kind}`, order, to });
+    return store(tx, records, sql`${returned}, payload`, { name: `publish_foreign${kind}`, ...parts });
   }
   let leased: Leased[] = [];
   let token = '';
@@ -231,12 +245,7 @@ async function storeForeign(
     tx,
     records,
     returned,
-    {
-      name: `publish_and_${offer.isShared ? 'share' : 'lease'}${kind}`,
-      offer,
-      order,
-      to,
-    },
+    { name: `publish_and_${offer.isShared ? 'share' : 'lease'}${kind}`, offer, ...parts },
   );
   let payload = '';
   leased = stored.flatMap((row) => {
@@ -265,7 +274,7 @@ const FILTER_OF_E = {
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns,
  * data, is_test, only_endpoint and except_endpoint. `returned` names columns of these and `payload`. A disabled endpoint
  * also gets deliveries, which are held until it is enabled. Filters are evaluated here, on a payload that is parsed only
- * if the account has filters. With an order, `records` also has an `ordering_key`; with owners, an `owner`; `changes` reads them. With an offer,
+ * if the account has filters. With an order, `records` also has an `ordering_key`; with owners, an `owner`; with tags, `tags`; `changes` reads them. With an offer,
  * there is a row for each leased delivery. Without `trace`, the events have their own traces in the columns `traceparent` and `tracestate` of
  * `records`.
  */
@@ -278,13 +287,12 @@ async function store<Row>(
     offer,
     order = NO_ORDER,
     to = OUR_OWN,
+    tagging = NO_TAGS,
     trace,
     changes,
-  }: {
+  }: Partial<Parts> & {
     name?: string;
     offer?: Offer;
-    order?: Ordering;
-    to?: Addressing;
     trace?: TraceContext | null;
     changes?: Sql | undefined;
   } = {},
@@ -325,7 +333,7 @@ async function store<Row>(
                  case when json is not null then (
             select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end${order.stored}
           from event where not is_refused),
-        ${to.ctes}${lease.ctes}
+        ${to.ctes}${tagging}${lease.ctes}
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
           select account_id, endpoint_id, event_id, type, now_ms() from wanted),

@@ -121,6 +121,8 @@ async function leaveTraces(of: Api): Promise<{ id: number; payout: string; endpo
       }),
     );
   await done(of.post(EVENTS, { type: 'order.created', data: {}, external_id: 'of ada.byron@example.com' }));
+  const tags = ['ada.byron@example.com', 'of Augusta Lovelace', 'nada.byron@example.com', 'kept'];
+  await done(of.post(EVENTS, { type: 'order.created', data: {}, tags }));
   for (const event of (await done(of.get(`/v2/webhook-endpoints/${endpoint}/events?per_page=100`))).data)
     await seedAttempts(world, event, [{ status: 500, body: 'no Augusta O"Lovelace here' }]);
   return { id, payout: payout.id, endpoint };
@@ -211,6 +213,8 @@ test('the traces of a person disappear from every table and response; amounts an
     status: 'completed',
     completed_at: expect.any(String),
   });
+  for (const tag of ['kept', 'nada.byron@example.com'])
+    expect((await api.get(`${EVENTS}?tag=${tag}`)).body.pagination.total, tag).toBe(1);
   const again = await api.post(AFFILIATES, { email: PERSON.email, external_id: PERSON.external_id });
   expect(again.status, again.text).toBe(201);
   expect(again.body.id).not.toBe(id);

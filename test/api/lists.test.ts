@@ -165,7 +165,12 @@ async function fillInvoices(
 /** Fills the delivery log with every state. */
 async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', string>): Promise<void> {
   await client.post('/v2/events', { type: 'order.created', data: {} });
-  await client.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-7-created' });
+  await client.post('/v2/events', {
+    type: 'order.created',
+    data: {},
+    external_id: 'order-7-created',
+    tags: ['order:7'],
+  });
   await client.post('/v2/events', { type: 'order.created', data: {}, owner: 'shop-7' });
   await client.post('/v2/events', { type: 'order.created', data: {} });
   const [, second, third, fourth, fifth] = await allOf(
@@ -644,7 +649,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
     expect(values.length).toBeGreaterThan(1);
     return [...values, ...(schema.enum ?? [])].map((value) => [value, (row) => inside(row) === value]);
   }
-  const log = first.object === 'webhook_event' ? await logCases(name) : null;
+  const log = first.object === 'webhook_event' || name === 'tag' ? await logCases(name) : null;
   if (log !== null) return log;
   const found = distinct(rows, name);
   const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
@@ -683,6 +688,16 @@ async function logCases(name: string): Promise<Case[] | null> {
     const ids = (external: string) =>
       published.filter((each) => each.external_id === external).map(({ id }) => id);
     return ['order-7-created', 'nobody-s'].map((value) => [value, (row) => ids(value).includes(row.id)]);
+  }
+  if (name === 'tag') {
+    const tagged = await world.query<{ id: string }>(
+      `select 'evt_' || replace(event_id::text, '-', '') as id from event_tags where tag = 'order:7'`,
+    );
+    const ids = tagged.map(({ id }) => id);
+    return [
+      ['order:7', (row) => ids.includes(row.id)],
+      ['order:8', () => false],
+    ];
   }
   if (name === 'owner') {
     const owned = await world.query<{ id: string }>(

@@ -55,4 +55,33 @@ inChromium('owners', (chromium) => {
     });
     expectQuiet(ada);
   });
+
+  test('an event is published with tags, and found in the events and in the log by one', async () => {
+    const { api, url } = world;
+    await api.patch('/v2/account', { event_owner: 'optional' });
+    await makeEndpoint(api, { event_types: ['stock.*'] });
+    await api.post('/v2/events', { type: 'stock.changed', data: {}, tags: ['order:8'] });
+    const ada = await atDashboard(chromium, world, { path: '/events' });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Publish an event' }).click();
+    const form = page.getByRole('dialog', { name: 'Publish an event' });
+    await form.getByLabel('Type').fill('stock.emptied');
+    await form.getByLabel(/^Tags/).fill('order:7, web shop,');
+    await form.getByRole('button', { name: 'Publish the event' }).click();
+    await page.getByRole('heading', { name: 'stock.emptied' }).waitFor();
+    await page.getByRole('link', { name: 'order:7', exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'web shop', exact: true }).click();
+    await page.waitForURL(/tag=web/);
+    await page.getByRole('link', { name: 'stock.emptied' }).waitFor();
+    await page.getByRole('link', { name: 'stock.changed' }).waitFor({ state: 'detached' });
+    await page.goto(`${url}/webhooks/log`);
+    await page.getByRole('link', { name: 'stock.changed' }).waitFor();
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Tag of the event').fill('order:7');
+    await page.getByRole('link', { name: 'stock.changed' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'stock.emptied' }).waitFor();
+    await expectAccessible(page);
+    expectQuiet(ada);
+  });
 });

@@ -187,6 +187,16 @@ test('webhooks and events enable ordering, and say so', async () => {
   expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Ordered +no/m);
 });
 
+test('events have tags, by which they are listed and shown', async () => {
+  const tags = ['--tag', 'order:7', '--tag', 'refunds'];
+  const { id } = await runJson('events', 'publish', 'order.created', ...tags);
+  await runJson('events', 'publish', 'order.created', '--tag', 'order:8');
+  const { data } = await runJson('events', 'list', '--tag', 'order:7');
+  expect(data.map((each: { id: string }) => each.id)).toEqual([id]);
+  expect((await run('events', 'show', id)).stdout).toContain('\nTags order:7, refunds\n');
+  expect((await run('events', 'publish', 'order.created', '--tag', ' ')).stderr).toContain('tags[0]');
+});
+
 test('events are published for one owner, listed and counted by it; the account limits and requires owners', async () => {
   await runJson('webhooks', 'create', 'https://shop.example.com/owned', '--owner', 'customer-7');
   await runJson('webhooks', 'create', 'https://shop.example.com/other', '--owner', 'customer-8');
@@ -258,7 +268,7 @@ test('webhooks test-filter says what a filter finds in a published event', async
 test.each([
   [['--filter', '{"amount":1}'], 1, 'filter.amount must begin with a member of the payload'],
   [[], 2, 'nothing to change: give --url, --description,'],
-  [['--signing', 'paddle'], 1, 'signing must be one of standard, stripe'],
+  [['--signing', 'paddle'], 1, 'signing must be one of standard, ed25519, stripe'],
   [['--custom-signing', '{'], 2, '--custom-signing is not JSON'],
   [['--rate-limit', '0'], 2, '--rate-limit must be a whole number from 1 to 10000'],
   [['--header', 'x-shop'], 2, '--header must look like name:value, not x-shop'],

@@ -143,6 +143,7 @@ test('publishing with a lease at once reads nothing that is due later or behind'
       body: '{"data":{}}',
       orderingKey: null,
       owner: null,
+      tags: [],
       trace: null,
       at: '',
     };

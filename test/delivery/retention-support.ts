@@ -68,6 +68,7 @@ export async function leftoversOf({ world }: Stage, days: number): Promise<Recor
     deliveries: await count('deliveries', 'event_id', BY_ID),
     attempts: await count('attempts', 'event_id', BY_ID),
     keys: await count('event_keys', 'event_id', BY_ID),
+    tags: await count('event_tags', 'event_id', BY_ID),
     counts: await count('delivery_counts', 'starts_at', BY_TIME),
     deltas: await count('delivery_count_deltas', 'minute', BY_TIME),
   };
@@ -80,6 +81,7 @@ export const NOTHING = {
   deliveries: 0,
   attempts: 0,
   keys: 0,
+  tags: 0,
   counts: 0,
   deltas: 0,
 };

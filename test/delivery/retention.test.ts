@@ -111,6 +111,9 @@ describe.concurrent('an undelivered event', () => {
         'nobody.cares',
         '{}',
       ]);
+      await stage.world.query(
+        `insert into event_tags select account_id, id, 'order:7' from events where id >= id_floor(now() - interval '130 days')`,
+      );
       await drop(stage);
       expect(await logged(stage)).toMatchObject({ ids: [`evt_${event.replaceAll('-', '')}`], total: 1 });
       expect(await leftoversOf(stage, 121)).toMatchObject({
@@ -118,6 +121,7 @@ describe.concurrent('an undelivered event', () => {
         events: 1,
         deliveries: 1,
         attempts: 0,
+        tags: 1,
       });
       expect(await leftoversOf(stage, 114)).toEqual(NOTHING);
       await drop(stage);

@@ -545,6 +545,7 @@ export async function publishing({ show, refuse, chapter }: Recorder, id: string
     data: { sku: 'tent-2', left },
     external_id: `tent-2-left-${left}`,
     ordering_key: 'tent-2',
+    tags: ['warehouse 3'],
   }));
   await show('publishEventBatch', { headers: { 'Idempotency-Key': 'stock-tent-2' }, body: { events } });
   await refuse('publishEventBatch', 'duplicate_external_id', {

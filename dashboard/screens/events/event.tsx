@@ -1,4 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import type { NotSent, WebhookEventAt } from '../../../src/client/api.ts';
 import { useEventWithPayload } from '../../data/payload.ts';
 import { ChangedFields } from '../../parts/changed-fields.tsx';
@@ -60,6 +61,17 @@ const NOT_SENT: readonly Column<NotSent>[] = [
   { title: texts.why, cell: ({ reason }) => texts.reasons[reason] },
 ];
 
+/** The tags of an event; each leads to the events that have it. */
+const Tags = ({ of }: { of: readonly string[] }) =>
+  of.map((tag, index) => (
+    <Fragment key={tag}>
+      {index > 0 && ', '}
+      <Link to="/events" search={{ tag }}>
+        {tag}
+      </Link>
+    </Fragment>
+  ));
+
 /** /events/{id}: a published event, its deliveries, and why other endpoints did not get it */
 export function EventScreen() {
   const { id } = route.useParams();
@@ -88,6 +100,7 @@ export function EventScreen() {
             [texts.externalId, event.external_id ?? common.nothing],
             ...(event.owner === null ? [] : [[texts.owner, event.owner] as const]),
             ...(event.ordering_key === null ? [] : [[texts.orderingKey, event.ordering_key] as const]),
+            ...(event.tags.length === 0 ? [] : [[texts.tags, <Tags key="tags" of={event.tags} />] as const]),
             [texts.deliveries, <Deliveries key="deliveries" counts={event.deliveries} />],
           ]}
         />

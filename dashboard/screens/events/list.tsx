@@ -72,11 +72,11 @@ export function EventList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const { type, own, owner, from, until } = search;
+  const { type, own, owner, tag, from, until } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listEvents', {
-    filters: { type, external_id: own, owner, 'created_at[gte]': from, 'created_at[lte]': until },
+    filters: { type, external_id: own, owner, tag, 'created_at[gte]': from, 'created_at[lte]': until },
     place: search,
     onPlace: change,
     isLive: useLive(),
@@ -108,7 +108,7 @@ export function EventList() {
             onChange={(text) => change({ type: text.trim() || undefined })}
           />
         }
-        set={setIn({ own, owner, from, until })}
+        set={setIn({ own, owner, tag, from, until })}
       >
         <SearchField
           label={texts.externalFilter}
@@ -119,6 +119,11 @@ export function EventList() {
           label={texts.ownerFilter}
           value={owner ?? ''}
           onChange={(text) => change({ owner: text.trim() || undefined })}
+        />
+        <SearchField
+          label={texts.tag}
+          value={tag ?? ''}
+          onChange={(text) => change({ tag: text.trim() || undefined })}
         />
         <DayField label={webhooks.log.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={webhooks.log.until} value={until} onChange={(day) => change({ until: day })} />

@@ -16,6 +16,7 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
   const [externalId, setExternalId] = useState('');
   const [orderingKey, setOrderingKey] = useState('');
   const [owner, setOwner] = useState('');
+  const [tags, setTags] = useState('');
   const [text, setText] = useState('{}');
   const [example, setExample] = useState(NONE);
   const catalogue = useEventTypes().types ?? [];
@@ -28,12 +29,17 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
   const publish = () => {
     const id = externalId.trim();
     const key = orderingKey.trim();
+    const given = tags
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== '');
     const body = {
       type: type.trim(),
       data: objectOf(text),
       ...(id === '' ? {} : { external_id: id }),
       ...(key === '' ? {} : { ordering_key: key }),
       ...(owner.trim() === '' ? {} : { owner: owner.trim() }),
+      ...(given.length === 0 ? {} : { tags: given }),
     };
     publishing.mutate({ body }, { onSuccess: onDone });
   };
@@ -72,6 +78,7 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
         maxLength={255}
         isOptional
       />
+      <TextField label={events.tags} hint={texts.tagsHint} value={tags} onChange={setTags} isOptional />
       <SelectField
         label={texts.begin}
         value={example}

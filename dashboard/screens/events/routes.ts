@@ -10,6 +10,7 @@ const list = createRoute({
     type: text,
     own: text,
     owner: text,
+    tag: text,
     from: text,
     until: text,
     open: oneOf(['publish']),

@@ -29,7 +29,12 @@ export function WholeLog() {
   const navigate = route.useNavigate();
   const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
   const list = useList('listWebhookEvents', {
-    filters: { ...logFilters(search), webhook_endpoint_id: search.endpoint, owner: search.owner },
+    filters: {
+      ...logFilters(search),
+      webhook_endpoint_id: search.endpoint,
+      owner: search.owner,
+      tag: search.tag,
+    },
     place: search,
     onPlace: change,
     isLive: useLive(),

@@ -23,6 +23,7 @@ interface LogFilters {
   readonly own?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly owner?: string | undefined;
+  readonly tag?: string | undefined;
   readonly from?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -44,6 +45,7 @@ const NONE: Readonly<Record<keyof LogFilters, undefined>> = {
   own: undefined,
   endpoint: undefined,
   owner: undefined,
+  tag: undefined,
   from: undefined,
   until: undefined,
 };
@@ -52,7 +54,7 @@ const NAMES = Object.keys(NONE) as (keyof LogFilters)[];
 /** Whether any filter of the log is set. */
 const isFiltered = (search: LogSearch): boolean => NAMES.some((name) => search[name] !== undefined);
 
-/** The filters of the API for a log; `endpoint` and `owner` are filters of the log of all endpoints. */
+/** The filters of the API for a log; `endpoint`, `owner` and `tag` are filters of the log of all endpoints. */
 export function logFilters(search: LogSearch) {
   const { status, type, answer, code, error, id, own, from, until } = search;
   return {
@@ -75,8 +77,10 @@ interface FiltersProps {
 
 /** The filters of a log; rarely used ones are shown on demand, or when one of them is set. */
 export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
-  const { status, answer, code, type, error, id, own, endpoint, owner, from, until } = search;
-  const isMoreUsed = [code, error, id, own, endpoint, owner, from, until].some((each) => each !== undefined);
+  const { status, answer, code, type, error, id, own, endpoint, owner, tag, from, until } = search;
+  const isMoreUsed = [code, error, id, own, endpoint, owner, tag, from, until].some(
+    (each) => each !== undefined,
+  );
   const [isMore, setMore] = useState(isMoreUsed);
   return (
     <FoldedFilters
@@ -89,7 +93,7 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
           onChange={(value) => onFilter({ status: value })}
         />
       }
-      set={setIn({ answer, code, type, error, id, own, endpoint, owner, from, until })}
+      set={setIn({ answer, code, type, error, id, own, endpoint, owner, tag, from, until })}
     >
       <FilterSelect
         label={texts.answer}
@@ -120,7 +124,7 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
 }
 
 function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
-  const { code, error, id, own, owner, from, until } = search;
+  const { code, error, id, own, owner, tag, from, until } = search;
   const errors = new Set([...Object.keys(webhooks.errors), ...(error ? [error] : [])]);
   return (
     <div className="filters more-filters">
@@ -138,6 +142,11 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
             label={texts.ownerFilter}
             value={owner ?? ''}
             onChange={(text) => onFilter({ owner: text.trim() || undefined })}
+          />
+          <SearchField
+            label={texts.tagFilter}
+            value={tag ?? ''}
+            onChange={(text) => onFilter({ tag: text.trim() || undefined })}
           />
         </>
       )}

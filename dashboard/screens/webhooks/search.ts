@@ -31,7 +31,7 @@ export const listSearch = searchOf({
   owner: text,
   span: SPAN,
 });
-export const logSearch = searchOf({ ...LOG, endpoint: text, owner: text });
+export const logSearch = searchOf({ ...LOG, endpoint: text, owner: text, tag: text });
 export const endpointSearch = searchOf({
   ...LOG,
   view: oneOf(['log', 'charts', 'recoveries', 'portals', 'settings']),

@@ -11,7 +11,7 @@ import { count } from '../terminal/money.ts';
 const MOST_EVENTS = 1000;
 
 const HELP = `
-Each line of the file is an event as JSON: type and data, optionally external_id, ordering_key and owner. All are published, or none. Ordered
+Each line of the file is an event as JSON: type and data, optionally external_id, ordering_key, owner and tags. All are published, or none. Ordered
 endpoints receive the events of a key in the order of the lines. data is passed on unchanged. Prints the ids of the events, one per
 line. With an external_id on each line, a file can be published again: known events are not sent twice.
 

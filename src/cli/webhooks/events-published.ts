@@ -14,6 +14,7 @@ interface EventFilters extends ListOptions {
   readonly type?: string;
   readonly externalId?: string;
   readonly owner?: string;
+  readonly tag?: string;
   readonly since?: string;
   readonly before?: string;
 }
@@ -38,6 +39,7 @@ export function addPublished(events: Command, cli: Cli): void {
       .option('--type <type>', 'a type such as payout.paid, or a prefix such as payout.*')
       .option('--external-id <id>', 'the id you gave it')
       .option('--owner <owner>', 'only events that were published for this owner')
+      .option('--tag <tag>', 'only events with this tag')
       .option('--since <when>', 'at this time or later: a day such as 2026-09-01, or an instant')
       .option('--before <when>', 'earlier'),
     { nouns: 'events', sort: 'id, created_at' },
@@ -103,6 +105,7 @@ function describe(event: PublishedEventWhole, terminal: Terminal): string {
     `Published ${exactTime(event.created_at)} (UTC): ${fateOf(event)}\n`,
     event.owner === null ? '' : `For the endpoints of ${printable(event.owner)}\n`,
     event.ordering_key === null ? '' : `Ordering key ${printable(event.ordering_key)}\n`,
+    event.tags.length === 0 ? '' : `Tags ${printable(event.tags.join(', '))}\n`,
     `\n${paint.strong('Payload')}\n${block(JSON.stringify(event.payload, null, 2), PAYLOAD_LINES)}`,
     event.sent_to.length === 0 ? '' : `\n${paint.strong('Sent to')}\n`,
     ...event.sent_to.map((delivery) => `  ${deliveryLine(delivery, terminal)}`),

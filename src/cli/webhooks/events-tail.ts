@@ -13,6 +13,7 @@ interface TailOptions {
   readonly endpoint?: string;
   readonly status?: string;
   readonly owner?: string;
+  readonly tag?: string;
   readonly lines: string;
 }
 
@@ -39,6 +40,7 @@ export function addTail(events: Command, cli: Cli): void {
     .option('--type <type>', 'only events of this type')
     .option('--endpoint <endpoint>', `only events of one endpoint: ${ENDPOINT_HELP}`)
     .option('--owner <owner>', 'only events at the endpoints of this owner')
+    .option('--tag <tag>', 'only events with this tag')
     .option('--status <status>', 'only pending, delivered, failed or held')
     .option('--lines <number>', `how many of the newest to show first, at most ${PAGE_SIZE}`, '10')
     .option('--json', 'print each record (WebhookEvent), one per line')

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
+import { collect } from '../command/pairs.ts';
 import { withClient } from '../command/session.ts';
 import { readText } from '../command/source-file.ts';
 import { addBatch } from './events-batch.ts';
@@ -15,6 +16,7 @@ interface PublishOptions {
   readonly externalId?: string;
   readonly orderingKey?: string;
   readonly owner?: string;
+  readonly tag?: readonly string[];
 }
 
 const HELP = `
@@ -27,6 +29,7 @@ Examples:
   $ payhook events publish order.created --data '{"order_id":"order-1042"}' --external-id order-1042-created
   $ payhook events publish order.shipped --data-file order.json --ordering-key order:7
   $ payhook events publish order.created --owner customer-7 --data '{"order_id":"order-1042"}'
+  $ payhook events publish order.refunded --tag order:7 --tag refunds --data '{"order_id":"order-7"}'
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
@@ -41,6 +44,7 @@ export function addEvents(events: Command, cli: Cli): void {
     .option('--external-id <id>', 'your own id; an event with the same id is not sent twice')
     .option('--ordering-key <key>', 'ordered endpoints receive events with the same key one after another')
     .option('--owner <owner>', 'send it only to the endpoints of this owner')
+    .option('--tag <tag>', 'find it again by this text; may be repeated', collect)
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
@@ -53,13 +57,20 @@ export function addEvents(events: Command, cli: Cli): void {
 async function publish(
   { terminal, account }: Cli,
   type: string,
-  { data, dataFile, externalId, orderingKey, owner }: PublishOptions,
+  { data, dataFile, externalId, orderingKey, owner, tag: tags }: PublishOptions,
 ): Promise<undefined> {
   if (data !== undefined && dataFile !== undefined)
     throw new UsageError('give --data or --data-file, not both');
   const dataText = await readData(data, dataFile);
   const event = await withClient({ terminal, account }, (client) =>
-    client.events.publish({ type, dataText, external_id: externalId, ordering_key: orderingKey, owner }),
+    client.events.publish({
+      type,
+      dataText,
+      external_id: externalId,
+      ordering_key: orderingKey,
+      owner,
+      tags,
+    }),
   );
   terminal.result(event, () => `${event.id}\n`);
 }

@@ -75,6 +75,7 @@ const LOG = [
   'events',
   'event_keys',
   'event_owners',
+  'event_tags',
   'delivery_count_deltas',
   'delivery_counts',
   'attempt_counts',

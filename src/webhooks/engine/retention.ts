@@ -202,6 +202,8 @@ async function removeEvents(tx: Tx, week: Timestamp, { account, event }: Last): 
           delete from event_keys k using alone a where k.event_id = a.id),
         owners as (
           delete from event_owners o using alone a where o.account_id = a.account_id and o.event_id = a.id),
+        tags as (
+          delete from event_tags t using alone a where t.account_id = a.account_id and t.event_id = a.id),
         gone as (
           delete from events e using alone a where e.account_id = a.account_id and e.id = a.id)
         select account_id as account, ${NOWHERE} as endpoint, id as event from slice order by account_id, id`,

@@ -14,7 +14,7 @@ import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
 import { firstUncommitted } from '../../outbox/running.ts';
-import { byExternalId, byType } from '../log/filters.ts';
+import { byExternalId, byTag, byType } from '../log/filters.ts';
 import { type Caller, checkScopes } from '../log/service.ts';
 import {
   type PublishedEvent,
@@ -40,6 +40,7 @@ export const publishedList: ListDefinition = {
     type: byType('v.type'),
     external_id: byExternalId('v.id'),
     owner: byOwner,
+    tag: byTag('v.id'),
     ...idInstants('created_at', 'v.id'),
   },
 };

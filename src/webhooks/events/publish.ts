@@ -93,6 +93,7 @@ async function store(
     body: one.json.text,
     orderingKey: one.body.ordering_key ?? null,
     owner: one.body.owner ?? null,
+    tags: one.body.tags ?? [],
     trace: one.trace,
     at: one.at ?? '',
   }));
@@ -100,14 +101,15 @@ async function store(
 }
 
 /** Equal content has an equal hash: the order of keys does not matter, but every digit of a number does. */
-export function contentHash({ body: { type, data, ordering_key: key, owner }, json }: Publication): Buffer {
-  const content = [type, data, ...(key === undefined && owner === undefined ? [] : [key])];
+export function contentHash({
+  body: { type, data, ordering_key: key, owner, tags },
+  json,
+}: Publication): Buffer {
+  // what is not given at the end is left out, as before it existed
+  const content = [type, data, key, owner, tags?.length ? tags : undefined];
+  while (content.at(-1) === undefined) content.pop();
   return createHash('sha256')
-    .update(
-      json.roundedNumbers.length > 0
-        ? json.canonical()
-        : sortedJson(owner === undefined ? content : [...content, owner]),
-    )
+    .update(json.roundedNumbers.length > 0 ? json.canonical() : sortedJson(content))
     .digest();
 }
 

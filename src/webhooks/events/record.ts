@@ -27,6 +27,9 @@ export const event = strict(
 );
 export type Event = Static<typeof event>;
 
+/** The maximum number of tags of an event. */
+const MOST_TAGS = 10;
+
 /** The body for publishing an event. */
 export const newEvent = strict(
   {
@@ -47,6 +50,13 @@ export const newEvent = strict(
       description: 'only the endpoints of this owner get the event; without it all do',
       examples: ['customer-7'],
     }),
+    tags: Type.Optional(
+      Type.Array(Type.String({ ...identifier, maxLength: 100 }), {
+        maxItems: MOST_TAGS,
+        description: 'texts by which you find the event again; receivers do not get them',
+        examples: [['order:7', 'web shop']],
+      }),
+    ),
   },
   { title: 'PublishEventBody' },
 );
@@ -82,6 +92,7 @@ const fields = {
     Type.String({ description: 'ordered endpoints get the events of a key one at a time' }),
   ),
   owner: nullable(Type.String({ description: 'only the endpoints of this owner get it; null = all' })),
+  tags: Type.Array(Type.String(), { description: 'sorted; receivers do not get them' }),
   created_at: timestamp,
   deliveries: strict(
     {
@@ -166,6 +177,8 @@ const columns = {
     '(select k.external_id from event_keys k where k.event_id = v.id and k.account_id = v.account_id)',
   ordering_key: 'v.ordering_key',
   owner: ownerOf,
+  tags: `(select coalesce(json_agg(t.tag order by t.tag), '[]') from event_tags t
+    where t.account_id = v.account_id and t.event_id = v.id)`,
   created_at: 'iso(id_time(v.id))',
   deliveries,
 };

@@ -15,7 +15,7 @@ interface ErasedPerson {
 }
 
 /**
- * Removes a person from a slice of the log after an event (UUID): from payloads and receivers' responses. Returns the
+ * Removes a person from a slice of the log after an event (UUID): from payloads, receivers' responses and tags. Returns the
  * UUID of the slice's last event; null = no more. Waiting deliveries are sent in their new form.
  */
 export async function eraseFromLog(tx: Tx, person: ErasedPerson, cursor: string): Promise<string | null> {
@@ -34,6 +34,12 @@ export async function eraseFromLog(tx: Tx, person: ErasedPerson, cursor: string)
     sql`update event_keys set external_id = ${withoutAddress(sql`external_id`, person.patterns)}
         where account_id = ${account} and event_id > ${cursor}::uuid and event_id <= ${last.id}::uuid
           and external_id ~* ${person.patterns.addresses}`,
+  );
+  await rows(
+    tx,
+    sql`delete from event_tags
+        where account_id = ${account} and event_id > ${cursor}::uuid and event_id <= ${last.id}::uuid
+          and ${tellsOf(sql`tag`, person.patterns)}`,
   );
   return last.id;
 }

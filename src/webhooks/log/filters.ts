@@ -1,6 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { type Filter, type ListQuery, oneOf } from '../../contract/lists.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
+import { taggedEvents } from '../../outbox/tags.ts';
 import { subscriptionProblem } from '../types/types.ts';
 
 /** Matches what a subscription may contain: a type, or `payout.*` for all that begin with `payout.`. */
@@ -19,6 +20,14 @@ export const byExternalId = (column: string): Filter => ({
       ? null
       : sql`${raw(column)} = (select k.event_id from event_keys k
           where k.account_id = ${account} and k.external_id = ${value})`,
+});
+
+/** Matches a tag of the event. `column` is the id of the event. */
+export const byTag = (column: string): Filter => ({
+  rule: 'a tag that an event was published with',
+  schema: { type: 'string', minLength: 1, maxLength: 100 },
+  condition: (value, { account }) =>
+    value === '' ? null : sql`${raw(column)} in ${taggedEvents(account, value)}`,
 });
 
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
@@ -77,4 +86,4 @@ const isEnded = sql`(d.status = 'pending' and exists (
   select from webhook_endpoints e where e.account_id = d.account_id and e.id = d.endpoint_id and e.deleted_at is not null))`;
 
 /** Filters on the content of log rows instead of their time. They are evaluated by scanning rows. */
-export const WALKED = ['type', 'event_id', 'external_id', ...Object.keys(byAnswer)] as const;
+export const WALKED = ['type', 'event_id', 'external_id', 'tag', ...Object.keys(byAnswer)] as const;

@@ -18,7 +18,7 @@ import { type Reader, rows } from '../../db/database.ts';
 import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Endpoints, type Kind, ofEndpoints } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';
-import { answeredSo, byAnswer, byExternalId, byType, WALKED } from './filters.ts';
+import { answeredSo, byAnswer, byExternalId, byTag, byType, WALKED } from './filters.ts';
 import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 const filters: Readonly<Record<string, Filter>> = {
@@ -44,6 +44,8 @@ export const webhookEventList: ListDefinition = {
   filters: {
     ...filters,
     webhook_endpoint_id: opaqueId('we', 'd.endpoint_id'),
+    // not of the log of an endpoint: a portal reads that, and could guess tags
+    tag: byTag('d.event_id'),
     // no condition on rows: it says which endpoints to read
     owner: { ...exactly('e.owner'), condition: (value) => (value === '' ? null : sql`true`) },
   },

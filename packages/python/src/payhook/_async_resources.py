@@ -2298,6 +2298,7 @@ class AsyncWebhookEvents:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         webhook_endpoint_id: str | None = None,
+        tag: str | None = None,
         owner: str | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncListing[types.WebhookEvent]:
@@ -2307,7 +2308,7 @@ class AsyncWebhookEvents:
         return self._calls.listing(
             "GET",
             ("/v2/webhook-events/",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "status": status, "type": type, "event_id": event_id, "external_id": external_id, "response_status": response_status, "response_class": response_class, "error_code": error_code, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "webhook_endpoint_id": webhook_endpoint_id, "owner": owner},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "status": status, "type": type, "event_id": event_id, "external_id": external_id, "response_status": response_status, "response_class": response_class, "error_code": error_code, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "webhook_endpoint_id": webhook_endpoint_id, "tag": tag, "owner": owner},
             order="id",
             **options,
         )
@@ -2328,6 +2329,7 @@ class AsyncEvents:
         type: str | None = None,
         external_id: str | None = None,
         owner: str | None = None,
+        tag: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -2343,7 +2345,7 @@ class AsyncEvents:
         return self._calls.listing(
             "GET",
             ("/v2/events",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "type": type, "external_id": external_id, "owner": owner, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "type": type, "external_id": external_id, "owner": owner, "tag": tag, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
             order="id",
             **options,
         )

@@ -2226,6 +2226,7 @@ class WebhookEvents:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         webhook_endpoint_id: str | None = None,
+        tag: str | None = None,
         owner: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Listing[types.WebhookEvent]:
@@ -2235,7 +2236,7 @@ class WebhookEvents:
         return self._calls.listing(
             "GET",
             ("/v2/webhook-events/",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "status": status, "type": type, "event_id": event_id, "external_id": external_id, "response_status": response_status, "response_class": response_class, "error_code": error_code, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "webhook_endpoint_id": webhook_endpoint_id, "owner": owner},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "status": status, "type": type, "event_id": event_id, "external_id": external_id, "response_status": response_status, "response_class": response_class, "error_code": error_code, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt, "webhook_endpoint_id": webhook_endpoint_id, "tag": tag, "owner": owner},
             order="id",
             **options,
         )
@@ -2256,6 +2257,7 @@ class Events:
         type: str | None = None,
         external_id: str | None = None,
         owner: str | None = None,
+        tag: str | None = None,
         created_at_gte: str | None = None,
         created_at_gt: str | None = None,
         created_at_lte: str | None = None,
@@ -2271,7 +2273,7 @@ class Events:
         return self._calls.listing(
             "GET",
             ("/v2/events",),
-            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "type": type, "external_id": external_id, "owner": owner, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
+            query={"page": page, "per_page": per_page, "after": after, "sort": sort, "max_total": max_total, "type": type, "external_id": external_id, "owner": owner, "tag": tag, "created_at[gte]": created_at_gte, "created_at[gt]": created_at_gt, "created_at[lte]": created_at_lte, "created_at[lt]": created_at_lt},
             order="id",
             **options,
         )

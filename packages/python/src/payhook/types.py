@@ -4914,6 +4914,8 @@ class PublishEventBody(TypedDict):
     """Ordered endpoints get the events of a key one at a time, in the order of publishing."""
     owner: NotRequired[str]
     """Only the endpoints of this owner get the event; without it all do."""
+    tags: NotRequired[list[str]]
+    """Texts by which you find the event again; receivers do not get them."""
 
 
 class PublishedEvent(TypedDict):
@@ -4929,6 +4931,8 @@ class PublishedEvent(TypedDict):
     """Ordered endpoints get the events of a key one at a time."""
     owner: str | None
     """Only the endpoints of this owner get it; null = all."""
+    tags: list[str]
+    """sorted; receivers do not get them."""
     created_at: str
     """When it was created."""
     deliveries: DeliveryCounts
@@ -4948,6 +4952,8 @@ class PublishedEventWhole(TypedDict):
     """Ordered endpoints get the events of a key one at a time."""
     owner: str | None
     """Only the endpoints of this owner get it; null = all."""
+    tags: list[str]
+    """sorted; receivers do not get them."""
     created_at: str
     """When it was created."""
     deliveries: DeliveryCounts
