@@ -175,8 +175,8 @@ export function FieldInputs({
     return object === null || object.first === name || object.isGiven;
   };
   return inForm(fields).map(([name, field], index) => {
-    if (!isShown(name)) return null;
     const { type, label, help, choices, isNullable = field.isNeededInObject } = field;
+    if (!isShown(name) || choices?.length === 1) return null; // one choice is none
     const value = values[name] ?? '';
     const change = (text: string) => onChange({ ...values, [name]: text });
     const problem = problemOf(field, value, currency);

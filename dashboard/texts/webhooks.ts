@@ -43,6 +43,11 @@ export const webhooks = {
     title: 'Add an endpoint',
     action: 'Add the endpoint',
     made: 'Endpoint added',
+    delivery: 'How events arrive',
+    deliveries: {
+      push: 'They are sent to a URL',
+      pull: 'Your programs fetch them: no URL',
+    },
     secretLead:
       'Your receiver verifies each request with this secret (Standard Webhooks). You can find it later under Settings.',
   },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENDPOINTS, makeAffiliate } from '../api/fixtures.ts';
+import { apiOf } from '../support/api.ts';
 import { longRun, rounds } from '../support/depth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -462,6 +463,33 @@ inChromium('webhooks', (chromium) => {
     await page.getByText('Filter removed').waitFor();
     expect(await conditions.inputValue()).toBe('');
     expect((await world.api.get(`${ENDPOINTS}/${large.id}`)).body.filter).toBeNull();
+    expectQuiet(ada);
+  });
+
+  test('a pull endpoint is added without a URL, and consumers claim with the token that is shown once', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/webhooks' });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Add an endpoint' }).first().click();
+    await page.getByLabel('How events arrive').selectOption('Your programs fetch them: no URL');
+    expect(await page.getByLabel('URL', { exact: true }).count()).toBe(0);
+    await page.getByLabel('Description').fill('the queue of the warehouse');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Add the endpoint' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('heading', { name: /^Pull endpoint we_/ }).waitFor();
+    await page.goto(`${page.url()}?view=settings`);
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    const asked = page.getByRole('dialog', { name: 'Create a token' });
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Create a token' }).click();
+    const shown = page.getByRole('dialog', { name: 'The new token' });
+    const token = await shown.getByLabel('Token').inputValue();
+    const { body } = await world.api.get(`${ENDPOINTS}?sort=-created_at`);
+    expect(body.data[0]).toMatchObject({ delivery: 'pull', description: 'the queue of the warehouse' });
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    const claims = await apiOf(world.url, token).post(`${ENDPOINTS}/${body.data[0].id}/claims`, {});
+    expect([claims.status, claims.body.items]).toEqual([200, []]);
+    expect((await apiOf(world.url, token).get('/v2/account')).status).toBe(403);
     expectQuiet(ada);
   });
 });

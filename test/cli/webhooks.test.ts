@@ -131,6 +131,27 @@ test('data is published unchanged from an option, a file or standard input, long
   expect(whole).toMatchObject({ object: 'event', type: 'order.created', data: {} });
 });
 
+test('create --pull makes an endpoint without URL, and token the only token that claims its events', async () => {
+  const made = await json('webhooks', 'create', '--pull', '--types', 'stock.*', '--api-version', '2.0.0');
+  expect(made).toMatchObject({ delivery: 'pull', url: null, event_types: ['stock.*'], api_version: '2.0.0' });
+  const { id } = made;
+  const created = await run('webhooks', 'token', id);
+  expect(created).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^phw_\S+\n$/) });
+  const { id: event } = await json('events', 'publish', 'stock.counted');
+  const claim = async (token: string) => {
+    const headers = { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/json' };
+    const path = `${server.url}/v2/webhook-endpoints/${id}/claims`;
+    const answer = await fetch(path, { method: 'POST', headers, body: '{}' });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const claimed = await claim(created.stdout);
+  expect([claimed.status, claimed.text]).toEqual([200, expect.stringContaining(event)]);
+  const next = await json('webhooks', 'token', id);
+  expect(next).toMatchObject({ object: 'webhook_endpoint_token', previous_token_expires_at: null });
+  expect([(await claim(created.stdout)).status, (await claim(next.token)).status]).toEqual([401, 200]);
+  expect((await run('webhooks', 'delete', id, '--yes')).code).toBe(0);
+});
+
 test('after a rotation without overlap listen fetches the new secret and continues to verify', async () => {
   const rotated = await run('webhooks', 'rotate-secret', url, '--overlap', '0');
   expect(rotated).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^whsec_\S+\n$/) });
@@ -429,6 +450,9 @@ test.each([
   [['webhooks', 'retry', 'we_1', '--failed'], 'add --yes'],
   [['webhooks', 'retry', 'we_1', 'evt_1', '--types', 'a.b'], '--types needs --failed'],
   [['webhooks', 'rotate-secret', 'we_1', '--overlap', '-1'], '--overlap must be a whole number from 0'],
+  [['webhooks', 'token', 'we_1', '--overlap', '604801'], '--overlap must be a whole number from 0'],
+  [['webhooks', 'create'], 'give the URL of the receiver, or --pull'],
+  [['webhooks', 'create', 'https://shop.example.com', '--pull'], '--pull needs no URL'],
   [['webhooks', 'list', '--response-class', '5xx'], '--response-class filters events: name an endpoint'],
   [['events', 'publish', 'order.created', '--data', '[1]'], '--data must be a JSON object'],
   [['events', 'publish', 'order.created', '--data', '{'], '--data is not JSON'],

@@ -3,7 +3,7 @@ import type { NewWebhookEndpoint } from '../../../src/client/api.ts';
 import { ENDPOINT_FIELDS } from '../../../src/client/fields.ts';
 import { usePortal } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
-import { TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { TypesField } from './types.tsx';
@@ -18,23 +18,33 @@ export function CreateEndpoint({
   onClose: () => void;
   onMade: (endpoint: NewWebhookEndpoint) => void;
 }) {
+  const [delivery, setDelivery] = useState<'push' | 'pull'>('push');
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
   const offered = usePortal()?.event_types ?? null;
   const [types, setTypes] = useState<readonly string[] | null>(offered);
   const making = useWrite('createWebhookEndpoint');
-  const body = { url: url.trim(), description: description.trim() || null, event_types: types };
+  const place = delivery === 'pull' ? { delivery } : { url: url.trim() };
+  const body = { ...place, description: description.trim() || null, event_types: types };
   return (
     <Confirm
       title={webhooks.create.title}
       action={webhooks.create.action}
       isBusy={making.isPending}
-      isDisabled={url.trim() === '' || types?.length === 0}
+      isDisabled={(delivery === 'push' && url.trim() === '') || types?.length === 0}
       error={making.error}
       onClose={onClose}
       onConfirm={() => making.mutate({ body }, { onSuccess: onMade })}
     >
-      <TextField label={texts.url} hint={texts.urlHint} value={url} onChange={setUrl} hasFocus />
+      <SelectField
+        label={webhooks.create.delivery}
+        value={delivery}
+        options={optionsOf(['push', 'pull'], webhooks.create.deliveries)}
+        onChange={setDelivery}
+      />
+      {delivery === 'push' && (
+        <TextField label={texts.url} hint={texts.urlHint} value={url} onChange={setUrl} hasFocus />
+      )}
       <TextField
         label={ENDPOINT_FIELDS.description.label}
         value={description}

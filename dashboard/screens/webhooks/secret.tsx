@@ -17,6 +17,7 @@ import { ChangeSigning } from './signing.tsx';
 const texts = webhooks.secret;
 const { schemes } = signingTexts;
 const OVERLAPS = ['86400', '3600', '604800', '0'] as const;
+type Overlap = (typeof OVERLAPS)[number];
 
 /** A new secret; null = a replayed answer, which does not contain it. */
 interface Made {
@@ -108,20 +109,52 @@ function Rotate({
   onClose: () => void;
   onMade: (made: Made) => void;
 }) {
-  const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>('86400');
   const rotating = useWrite('rotateWebhookEndpointSecret');
-  const body = { overlap_seconds: Number(overlap) };
   return (
-    <Confirm
-      title={texts.rotate}
+    <AskOverlap
       action={texts.rotate}
-      isDangerous
+      lead={(overlap) => (overlap === 0 ? texts.rotatingNow : texts.rotating)}
       isBusy={rotating.isPending}
       error={rotating.error}
       onClose={onClose}
-      onConfirm={() => rotating.mutate({ path: [endpoint], body }, { onSuccess: onMade })}
+      onConfirm={(overlap_seconds) =>
+        rotating.mutate({ path: [endpoint], body: { overlap_seconds } }, { onSuccess: onMade })
+      }
+    />
+  );
+}
+
+/** Asks how many seconds the current secret or token of an endpoint stays valid. */
+export function AskOverlap({
+  action,
+  lead,
+  first = '86400',
+  isBusy,
+  error,
+  onClose,
+  onConfirm,
+}: {
+  action: string;
+  lead: (overlapSeconds: number) => string;
+  /** The choice at the beginning. */
+  first?: Overlap;
+  isBusy: boolean;
+  error: Error | null;
+  onClose: () => void;
+  onConfirm: (overlapSeconds: number) => void;
+}) {
+  const [overlap, setOverlap] = useState(first);
+  return (
+    <Confirm
+      title={action}
+      action={action}
+      isDangerous
+      isBusy={isBusy}
+      error={error}
+      onClose={onClose}
+      onConfirm={() => onConfirm(Number(overlap))}
     >
-      <p>{overlap === '0' ? texts.rotatingNow : texts.rotating}</p>
+      <p>{lead(Number(overlap))}</p>
       <SelectField
         label={texts.overlapField}
         value={overlap}

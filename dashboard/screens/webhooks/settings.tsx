@@ -19,6 +19,7 @@ import { ContentFilter, GivenFilter } from './content-filter.tsx';
 import { EndpointEgress } from './egress.tsx';
 import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
+import { EndpointToken } from './token.tsx';
 import { TypesField } from './types.tsx';
 
 /** The settings of an endpoint: events and payload, filter, outgoing requests, signature, and deletion. */
@@ -33,6 +34,7 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
       {portal === null && endpoint.delivery === 'push' && <EndpointEgress endpoint={endpoint} />}
       {may.webhooks && (
         <>
+          {endpoint.delivery === 'pull' && <EndpointToken endpoint={endpoint.id} />}
           <EndpointSecret endpoint={endpoint} />
           <End endpoint={endpoint} />
         </>

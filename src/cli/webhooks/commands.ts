@@ -32,7 +32,7 @@ const LOG_OPTIONS = ['type', 'responseStatus', 'responseClass', 'errorCode', 'ev
 type LogOptions = { readonly [Name in (typeof LOG_OPTIONS)[number]]?: string } & { readonly owner?: string };
 const LONGEST_OVERLAP = 7 * 86_400;
 
-/** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
+/** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|token|retry|recover|…`. */
 export function addWebhooks(webhooks: Command, cli: Cli): void {
   addList(webhooks, cli);
   addShow(webhooks, cli);
@@ -47,6 +47,7 @@ export function addWebhooks(webhooks: Command, cli: Cli): void {
   addTestFilter(webhooks, cli);
   addSecrets(webhooks, cli);
   addConfirmContact(webhooks, cli);
+  addToken(webhooks, cli);
   addPortalLinks(webhooks, cli);
 }
 
@@ -108,21 +109,24 @@ function addCreate(webhooks: Command, cli: Cli): void {
   withEndpointFields(
     webhooks
       .command('create')
-      .description('create an endpoint: events from now on are sent there')
-      .argument('<url>', 'http or https, at a public address'),
+      .description('create an endpoint: events from now on are sent there, or wait there for consumers')
+      .argument('[url]', 'http or https, at a public address; none with --pull'),
   )
+    .option('--pull', 'without a URL: consumers claim its events')
     .option('--json', 'print the record with its secret (NewWebhookEndpoint)')
     .addHelpText(
       'after',
       `
-Prints the id and the secret that signs deliveries. payhook webhooks secret prints the secret again.
+Prints the id and the secret that signs deliveries. payhook webhooks secret prints the secret again. With --pull, payhook webhooks token
+creates the token with which consumers claim events.
 
 Examples:
   $ payhook webhooks create https://shop.example.com/payhook --types 'payout.*,affiliate.updated'
+  $ payhook webhooks create --pull --types 'order.*' --description 'the queue of the warehouse'
   $ payhook webhooks create http://127.0.0.1:9000 --json | jq -r .secret
 `,
     )
-    .action((url: string, fields: EndpointFields) => cli.run(() => create(cli, url, fields)));
+    .action((url: string | undefined, fields: NewEndpointFields) => cli.run(() => create(cli, url, fields)));
 }
 
 function addSwitches(webhooks: Command, cli: Cli): void {
@@ -175,6 +179,30 @@ function addTest(webhooks: Command, cli: Cli): void {
     .option('--json', 'print the record of the log (WebhookEvent)')
     .addHelpText('after', '\nExample:\n  $ payhook webhooks test http://127.0.0.1:9000\n')
     .action((reference: string) => cli.run(() => sendTest(cli, reference)));
+}
+
+function addToken(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('token')
+    .description('create the token with which consumers claim the events of a pull endpoint, and print it')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--overlap <seconds>', 'how long the previous token still works; default 0, at most 7 days')
+    .option('--json', 'print the token (WebhookEndpointToken)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ export PAYHOOK_ENDPOINT_TOKEN=$(payhook webhooks token we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e)\n',
+    )
+    .action((reference: string, { overlap = '0' }: { overlap?: string }) =>
+      cli.run(async () => {
+        const seconds = readInteger('--overlap', overlap, { from: 0, to: LONGEST_OVERLAP });
+        const made = await withEndpoint(cli, reference, (client, id) =>
+          client.webhookEndpoints.createToken(id, { overlap_seconds: seconds }),
+        );
+        if (made.token === null)
+          cli.terminal.note('The response with the token was lost: run the command again');
+        cli.terminal.result(made, () => `${made.token ?? ''}\n`);
+      }),
+    );
 }
 
 function addSecrets(webhooks: Command, cli: Cli): void {
@@ -264,8 +292,19 @@ async function showEvent(cli: Cli, reference: string, event: string): Promise<un
   cli.terminal.result(found, () => describeDelivery(found, cli.terminal));
 }
 
-async function create({ terminal, account }: Cli, url: string, fields: EndpointFields): Promise<undefined> {
-  const body = { url, ...(await readEndpointFields(fields)) };
+interface NewEndpointFields extends EndpointFields {
+  readonly pull?: true;
+}
+
+async function create(
+  { terminal, account }: Cli,
+  url: string | undefined,
+  { pull, ...fields }: NewEndpointFields,
+): Promise<undefined> {
+  if (pull && url !== undefined) throw new UsageError('--pull needs no URL: leave one of them out');
+  if (!pull && url === undefined) throw new UsageError('give the URL of the receiver, or --pull');
+  const place = pull ? ({ delivery: 'pull' } as const) : { url };
+  const body = { ...place, ...(await readEndpointFields(fields)) };
   const made = await withClient({ terminal, account }, (client) => client.webhookEndpoints.create(body));
   if (made.secret === null) {
     terminal.note(`The response with the secret was lost. Get it with: payhook webhooks secret ${made.id}`);
