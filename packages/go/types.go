@@ -60,7 +60,8 @@ type Account struct {
 	Invoicing *Invoicing `json:"invoicing"`
 	// The e-mails that affiliates get; null if the account sends none.
 	AffiliateNotices *AffiliateNotices `json:"affiliate_notices"`
-	ContactNotices   *ContactNotices   `json:"contact_notices"`
+	// The e-mails that contacts of endpoints get; null if the account sends none.
+	ContactNotices *ContactNotices `json:"contact_notices"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 	// When it last changed.
@@ -715,6 +716,14 @@ type APIKey struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// APIVersion is a word of the API. A newer server may send others.
+type APIVersion string
+
+// The values of APIVersion.
+const (
+	APIVersionStatus200 APIVersion = "2.0.0"
+)
+
 // ApplicationKind is a word of the API. A newer server may send others.
 type ApplicationKind string
 
@@ -1133,7 +1142,8 @@ type ChangeAccountBody struct {
 	Invoicing Optional[ChangeAccountBodyInvoicing] `json:"invoicing,omitzero"`
 	// The e-mails that affiliates get; null if the account sends none.
 	AffiliateNotices Optional[ChangeAccountBodyAffiliateNotices] `json:"affiliate_notices,omitzero"`
-	ContactNotices   Optional[ChangeAccountBodyContactNotices]   `json:"contact_notices,omitzero"`
+	// The e-mails that contacts of endpoints get; null if the account sends none.
+	ContactNotices Optional[ChangeAccountBodyContactNotices] `json:"contact_notices,omitzero"`
 }
 
 // ChangeAffiliateBody is an object of the API.
@@ -1273,6 +1283,8 @@ type ChangeWebhookEndpointBody struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload *PayloadForm `json:"payload,omitzero"`
+	// The version of the API in which it receives events; by default the current one when the endpoint is created.
+	APIVersion *APIVersion `json:"api_version,omitzero"`
 	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
 	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
 	// `custom_signing` says.
@@ -1351,6 +1363,8 @@ type ChangedWebhookEndpoint struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload PayloadForm `json:"payload"`
+	// The version of the API in which it receives events; by default the current one when the endpoint is created.
+	APIVersion string `json:"api_version"`
 	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
 	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
 	// `custom_signing` says.
@@ -2249,6 +2263,8 @@ type CreateWebhookEndpointBody struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload *PayloadForm `json:"payload,omitzero"`
+	// The version of the API in which it receives events; by default the current one when the endpoint is created.
+	APIVersion *APIVersion `json:"api_version,omitzero"`
 	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
 	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
 	// `custom_signing` says.
@@ -3713,6 +3729,8 @@ type NewWebhookEndpoint struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload PayloadForm `json:"payload"`
+	// The version of the API in which it receives events; by default the current one when the endpoint is created.
+	APIVersion string `json:"api_version"`
 	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
 	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
 	// `custom_signing` says.
@@ -4692,8 +4710,9 @@ type PayoutLineTotal struct {
 	Destination *PayoutLineDestination `json:"destination"`
 	// How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
 	// `paypal_email`; null: unknown.
-	PaidThrough *DestinationType   `json:"paid_through"`
-	WithTax     *PayoutLineWithTax `json:"with_tax,omitzero"`
+	PaidThrough *DestinationType `json:"paid_through"`
+	// Only with net commissions: the same sums with the tax on top of them.
+	WithTax *PayoutLineWithTax `json:"with_tax,omitzero"`
 }
 
 // PayoutLineWithTax: only if the commissions are net: sums with the tax on top of them, which is fixed when the
@@ -5268,8 +5287,9 @@ type PayoutTotal struct {
 	// Minor units of the currency given with it.
 	ReleasedAmount int64 `json:"released_amount"`
 	// Commissions that were released and are owed again.
-	ReleasedCount int64               `json:"released_count"`
-	WithTax       *PayoutTotalWithTax `json:"with_tax,omitzero"`
+	ReleasedCount int64 `json:"released_count"`
+	// Only with net commissions: the same sums with the tax on top of them.
+	WithTax *PayoutTotalWithTax `json:"with_tax,omitzero"`
 }
 
 // PayoutTotalWithTax: only if commissions are net: sums with the tax on top of them
@@ -5691,6 +5711,8 @@ type PutWebhookEndpointByExternalIDBody struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload *PayloadForm `json:"payload,omitzero"`
+	// The version of the API in which it receives events; by default the current one when the endpoint is created.
+	APIVersion *APIVersion `json:"api_version,omitzero"`
 	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
 	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
 	// `custom_signing` says.
@@ -6938,6 +6960,8 @@ type WebhookEndpoint struct {
 	// event. thin: the event without its `data`, but with the id of its subject and the path to read it.
 	// cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
 	Payload PayloadForm `json:"payload"`
+	// The version of the API in which it receives events; by default the current one when the endpoint is created.
+	APIVersion string `json:"api_version"`
 	// standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
 	// github, shopify, slack: as these services sign, so that receivers written for them need no change. custom: as
 	// `custom_signing` says.

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { strict, timestamp } from '../contract/schemas.ts';
+import { CURRENT_VERSION } from '../db/api-versions.ts';
 import { affiliate } from '../money/affiliates/record.ts';
 import { commission, importedCommissions } from '../money/commissions/record.ts';
 import { importRecord } from '../money/imports/record.ts';
@@ -144,7 +145,7 @@ const envelope = (type: string, data: TSchema, more: TProperties = {}): TSchema 
     type: Type.Literal(type),
     timestamp,
     account_id: Type.String({ pattern: '^acc_[0-9a-f]{32}$' }),
-    api_version: Type.Literal('2.0.0'),
+    api_version: Type.Literal(CURRENT_VERSION),
     is_test: Type.Optional(isTest),
     ...more,
     data,
@@ -204,7 +205,7 @@ function wholeEvent<More extends object, Data extends object>({
     type,
     timestamp: at,
     account_id: account,
-    api_version: '2.0.0' as const,
+    api_version: CURRENT_VERSION,
     ...more,
     data,
   };

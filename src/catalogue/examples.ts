@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { CURRENT_VERSION } from '../db/api-versions.ts';
 import type { affiliate } from '../money/affiliates/record.ts';
 import type { commission } from '../money/commissions/record.ts';
 import type { importRecord } from '../money/imports/record.ts';
@@ -288,6 +289,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   max_age: null,
   headers: ['X-Tenant'],
   payload: 'full',
+  api_version: CURRENT_VERSION,
   signing: 'standard',
   custom_signing: null,
   second_signature: null,

@@ -87,6 +87,7 @@ export interface Account {
   readonly invoicing: Invoicing | null;
   /** The e-mails that affiliates get; null if the account sends none. */
   readonly affiliate_notices: AffiliateNotices | null;
+  /** The e-mails that contacts of endpoints get; null if the account sends none. */
   readonly contact_notices: ContactNotices | null;
   /** When it was created. */
   readonly created_at: Timestamp;
@@ -670,6 +671,8 @@ export interface ApiKey {
   readonly created_at: Timestamp;
 }
 
+export type ApiVersion = '2.0.0';
+
 export type ApplicationKind = 'confidential' | 'public';
 
 export interface Approval {
@@ -1034,6 +1037,7 @@ export interface ChangeAccountBody {
       }
     | null
     | undefined;
+  /** The e-mails that contacts of endpoints get; null if the account sends none. */
   readonly contact_notices?:
     | {
         /** your page on which they open their portal: https, or http on localhost */
@@ -1199,6 +1203,8 @@ export interface ChangeWebhookEndpointBody {
    * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload?: PayloadForm | undefined;
+  /** the version of the API in which it receives events; by default the current one when the endpoint is created */
+  readonly api_version?: ApiVersion | undefined;
   /**
    * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
    * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
@@ -1294,6 +1300,8 @@ export interface ChangedWebhookEndpoint {
    * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload: PayloadForm;
+  /** the version of the API in which it receives events; by default the current one when the endpoint is created */
+  readonly api_version: string;
   /**
    * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
    * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
@@ -2154,6 +2162,8 @@ export interface CreateWebhookEndpointBody {
    * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload?: PayloadForm | undefined;
+  /** the version of the API in which it receives events; by default the current one when the endpoint is created */
+  readonly api_version?: ApiVersion | undefined;
   /**
    * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
    * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
@@ -3406,6 +3416,8 @@ export interface NewWebhookEndpoint {
    * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload: PayloadForm;
+  /** the version of the API in which it receives events; by default the current one when the endpoint is created */
+  readonly api_version: string;
   /**
    * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
    * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
@@ -4264,6 +4276,7 @@ export interface PayoutLineTotal {
    * `paypal_email`; null: unknown
    */
   readonly paid_through: DestinationType | null;
+  /** Only with net commissions: the same sums with the tax on top of them. */
   readonly with_tax?: PayoutLineWithTax | undefined;
 }
 
@@ -4798,6 +4811,7 @@ export interface PayoutTotal {
   readonly released_amount: number;
   /** commissions that were released and are owed again */
   readonly released_count: number;
+  /** Only with net commissions: the same sums with the tax on top of them. */
   readonly with_tax?: PayoutTotalWithTax | undefined;
 }
 
@@ -5303,6 +5317,8 @@ export interface PutWebhookEndpointByExternalIdBody {
    * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload?: PayloadForm | undefined;
+  /** the version of the API in which it receives events; by default the current one when the endpoint is created */
+  readonly api_version?: ApiVersion | undefined;
   /**
    * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
    * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:
@@ -6348,6 +6364,8 @@ export interface WebhookEndpoint {
    * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload: PayloadForm;
+  /** the version of the API in which it receives events; by default the current one when the endpoint is created */
+  readonly api_version: string;
   /**
    * standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets. stripe,
    * github, shopify, slack: as these services sign, so that receivers written for them need no change. custom:

@@ -470,6 +470,14 @@ export const ENDPOINT_FIELDS = {
     choices: ['full', 'thin', 'cloudevents'],
     isOfPortal: true,
   },
+  api_version: {
+    label: 'API version',
+    type: 'word',
+    help: 'the version of the API in which it receives events; by default the current one when the endpoint is created',
+    option: '--api-version <version>',
+    choices: ['2.0.0'],
+    isOfPortal: true,
+  },
   signing: {
     label: 'Signed as',
     type: 'other',

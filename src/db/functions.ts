@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { formulaCondition } from '../kernel/csv-guard.ts';
 import { currencyTable } from '../kernel/money.ts';
+import { API_VERSIONS, payloadAt } from './api-versions.ts';
 import { SHARE_PUBLISHING } from './locks.ts';
 
 function moneyFactors(): string {
@@ -181,6 +182,8 @@ create or replace function payload_as(form text, payload text) returns text lang
     end;
   end $$;
 
+-- A payload in the version of an endpoint (db/api-versions).
+${payloadAt(API_VERSIONS)}
 -- A time and a span later: \`at + span\` without the session's time zone, on which the length of a day depends, so it is immutable.
 create or replace function add_span(at timestamptz, span interval) returns timestamptz language sql immutable parallel safe as $$
   select (at at time zone 'UTC' + span) at time zone 'UTC' $$;

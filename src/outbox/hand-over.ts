@@ -17,6 +17,8 @@ export interface Leased {
   /** The body: the payload in the form of the endpoint. */
   readonly payload: string;
   readonly payloadForm: StoredForm;
+  /** The version of the API that the body belongs to. */
+  readonly apiVersion: string;
   /** The trace context the event was published with; null = none. */
   readonly trace: TraceContext | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
@@ -66,6 +68,7 @@ export interface LeasedRow {
   /** Absent if it was just published. */
   unwanted?: Unwanted | null;
   payload_form: StoredForm;
+  api_version: string;
   url: string;
   local_machine: string | null;
   public_only: boolean;
@@ -92,6 +95,7 @@ export function leasedOf(
     event: row.event_id,
     payload: rest.payload,
     payloadForm: row.payload_form,
+    apiVersion: row.api_version,
     trace: rest.trace,
     trigger: rest.trigger,
     orderingKey: row.ordering_key ?? null,

@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { isRendered, renderedFor } from '../db/api-versions.ts';
 import type { Offer } from './hand-over.ts';
 import type { Ordering } from './order.ts';
 import { knownPositions, notBefore } from './positions.ts';
@@ -80,7 +81,7 @@ export function leasing(
     left: sql`(select count(*)::int from wanted${order.inFront}) - (select count(*)::int from leased)`,
     returned: sql`,
           case when row_number() over (partition by event.id order by l.id) = 1 then payload end as payload, l.payload_form,
-          case when l.payload_form is not null then payload_as(l.payload_form, payload) end as body, l.token,
+          case when ${isRendered(sql`l`)} then ${renderedFor(sql`l`, sql`payload`)} end as body, l.api_version, l.token,
           l.account_id, l.id as endpoint_id, l.event_id, l.url,
           case when l.local_url = l.url then l.local_machine end as local_machine, l.public_only, l.signing,
           l.secret, l.previous_signing,

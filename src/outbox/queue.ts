@@ -1,4 +1,5 @@
-import sql, { empty, type Sql } from 'sql-template-tag';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { CURRENT_VERSION } from '../db/api-versions.ts';
 import { arrayText } from '../db/array-text.ts';
 import { rows, type Tx } from '../db/database.ts';
 import { LOCKS, limitsLockWaits, shareLock } from '../db/locks.ts';
@@ -102,7 +103,7 @@ export interface SentEvent {
   type: string;
   timestamp: string;
   account_id: string;
-  api_version: '2.0.0';
+  api_version: typeof CURRENT_VERSION;
   is_test?: true;
   changes?: Changes;
   data: Record<string, unknown>;
@@ -312,7 +313,7 @@ async function store<Row>(
                  then filterable(payload) end as json
           from (select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
-                           '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, ${changes ? changesMember(changes) : empty}'"data":', data, '}') as payload
+                           '","api_version":"${raw(CURRENT_VERSION)}",', case when is_test then '"is_test":true,' end, ${changes ? changesMember(changes) : empty}'"data":', data, '}') as payload
           from (select r.*, coalesce(r.given_id, ${newEventId(tx)}) as id, ${to.isRefused} as is_refused from (${records}) r
                 -- events do not reference their account, which may have been deleted since the request was
                 -- authenticated

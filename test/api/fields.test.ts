@@ -139,8 +139,10 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
 
   test('have an example that is not the value of a new record', async () => {
     const made = await make({});
-    for (const { name: field, example } of allBut(Object.keys(required)))
+    for (const { name: field, example, schema } of allBut(Object.keys(required))) {
+      if (schema.enum?.length === 1) continue; // there is no other value
       expect(made[field], field).not.toEqual(example);
+    }
   });
 
   if (change !== undefined) {

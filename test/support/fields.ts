@@ -242,8 +242,8 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
 export const TESTED_IN: Readonly<Record<string, string>> = {
   // the items have the schema of one commission, and of one event
   'POST /v2/affiliates/commissions/batch': 'api/batch',
-  'POST /v2/events/batch': 'api/publish-batch api/owners',
-  'POST /v2/events': 'api/publish-batch api/owners',
+  'POST /v2/events/batch': 'api/publish-batch api/owners api/tags',
+  'POST /v2/events': 'api/publish-batch api/owners api/tags',
   // filters choose what is paid; a preview stores nothing
   'POST /v2/affiliates/payouts': 'api/payouts api/metadata',
   'POST /v2/affiliates/payouts/{payout_id}/invoices': 'api/invoices',

@@ -134,6 +134,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   tax_profile: 'The tax details of the account; null if unknown.',
   invoicing: 'How self-billing invoices are written; null if the account writes none.',
   affiliate_notices: 'The e-mails that affiliates get; null if the account sends none.',
+  contact_notices: 'The e-mails that contacts of endpoints get; null if the account sends none.',
+  with_tax: 'Only with net commissions: the same sums with the tax on top of them.',
   rules: 'The rate for each kind of seller, the first match applies.',
   legal_name: 'The name in the register or the passport.',
   tax_number: 'The tax number; null if unknown.',

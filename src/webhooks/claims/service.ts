@@ -85,7 +85,7 @@ function eventOf({ token, type, attempt, expires_at, now, ...row }: TakenRow, va
   const message = {
     id,
     body: delivery.payload,
-    added: delivery.payloadForm === null ? null : formHeaders(delivery.payloadForm),
+    added: formHeaders(delivery),
     trace: delivery.trace,
     timestamp: Number(now),
   };

@@ -6,7 +6,7 @@ import { egressInputs, egressShown } from '../egress/record.ts';
 import { filterColumns } from '../filters/columns.ts';
 import { filter } from '../filters/record.ts';
 import { batch, batchColumn, batchColumns, batchInput } from '../forms/batch.ts';
-import { formColumn, payloadForm, storedForm } from '../forms/record.ts';
+import { RENDERING_FIELDS } from '../forms/fields.ts';
 import {
   customSigning,
   customSigningOrNull,
@@ -238,19 +238,7 @@ export const ENDPOINT_FIELDS = {
     stored: null,
     isOfPortal: true,
   },
-  payload: {
-    schema: payloadForm,
-    input: payloadForm,
-    column: formColumn,
-    type: 'word',
-    default: 'full',
-    label: 'Payload',
-    help: 'the form of the events: a thin one has no data, which the receiver reads with an API key',
-    example: 'thin',
-    option: '--payload <form>',
-    stored: (form: Parameters<typeof storedForm>[0]) => ({ payload_form: storedForm(form) }),
-    isOfPortal: true,
-  },
+  ...RENDERING_FIELDS,
   signing: {
     schema: signing,
     input: signing,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../contract/env.ts';
 import type { Principal } from '../../contract/route.ts';
+import { CURRENT_VERSION } from '../../db/api-versions.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -138,6 +139,7 @@ export async function createEndpoint(
   const { addresses } = caller;
   const egress = changedEgress(input, {}, { addresses, nowMs: msOf(now), isMoved: false });
   const all = {
+    api_version: CURRENT_VERSION,
     ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
     ...pullColumns(input),
     ...columns,

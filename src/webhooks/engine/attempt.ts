@@ -134,7 +134,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   return {
     async make(delivery, lease, trace) {
       const id = idOf('evt', delivery.event);
-      const added = delivery.payloadForm === null ? null : formHeaders(delivery.payloadForm);
+      const added = formHeaders(delivery);
       const sent = await post.send(delivery, { id, body: delivery.payload, added, trace, lease });
       return finishedOf(delivery, { ...sent, token: lease.token, scheduleMs });
     },
@@ -143,7 +143,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       const { token } = lease;
       const id = `batch_${token.replaceAll('-', '')}`;
       const body = `[${deliveries.map(({ payload }) => payload).join(',')}]`;
-      const added = batchHeaders(first.payloadForm, deliveries.length);
+      const added = batchHeaders(first, deliveries.length);
       const { outcome, ...sent } = await post.send(first, {
         id,
         body,

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { isRendered, renderedFor } from '../../db/api-versions.ts';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
@@ -151,7 +152,7 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
                e.batch_wait_ms as max_wait_ms, r.room, q.event_id, q.is_alone,
                -- deliveries that were leased or held before have waited long enough
                case when q.has_waited then 2147483647 else extract(epoch from c.now - q.due_at) * 1000 end::float8 as age_ms,
-               octet_length(case when e.payload_form is null then v.payload else payload_as(e.payload_form, v.payload) end) as bytes
+               octet_length(case when ${isRendered(sql`e`)} then ${renderedFor(sql`e`, sql`v.payload`)} else v.payload end) as bytes
         from clock c
         cross join json_to_recordset(${free}::json) as f (account_id uuid, endpoint_id uuid, ${placeColumns})
         join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id

@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { isRendered, renderedFor } from '../../db/api-versions.ts';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
 import { unwanted } from '../../outbox/cutoffs.ts';
@@ -245,13 +246,15 @@ export const milliseconds = (span: Sql) =>
 /** The columns read of a queue row `q`, its endpoint `e` and the endpoint's state `s`, at the time of clock `c`. */
 export const pickedColumns = sql`s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
                  e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
-                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, e.payload_form, q.event_id, q.trigger, q.ordering_key,
+                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, e.payload_form, e.api_version, q.event_id, q.trigger, q.ordering_key,
                  q.lease_token as lost, ${unwanted(sql`q`, sql`c.now`)} as unwanted,
                  case when q.generation = e.resumptions then q.step else 0 end as step`;
 
 /** A `ClaimedRow` of the picked row `p`, with `payloadJoin`. */
-export const leasedColumns = (now: Sql) => sql`p.account_id, p.id as endpoint_id, p.event_id, p.payload_form,
-               case when p.payload_form is null then v.payload else payload_as(p.payload_form, v.payload) end as payload,
+export const leasedColumns = (
+  now: Sql,
+) => sql`p.account_id, p.id as endpoint_id, p.event_id, p.payload_form, p.api_version,
+               case when ${isRendered(sql`p`)} then ${renderedFor(sql`p`, sql`v.payload`)} else v.payload end as payload,
                v.traceparent, v.tracestate, p.trigger, p.ordering_key,
                p.step, p.lost, p.unwanted, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
                p.public_only, p.signing, p.secret, p.previous_signing,

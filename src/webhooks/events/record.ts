@@ -2,6 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { identifier, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { CURRENT_VERSION } from '../../db/api-versions.ts';
 import { IS_NOT_ADDRESSED } from '../../outbox/missing.ts';
 import { endpointJoin, recordWithUrl, shownStatus, webhookEventAt } from '../log/record.ts';
 import { changes } from '../types/changes.ts';
@@ -18,7 +19,7 @@ export const event = strict(
     type: Type.String(),
     timestamp,
     account_id: Type.String(),
-    api_version: Type.Literal('2.0.0'),
+    api_version: Type.Literal(CURRENT_VERSION),
     is_test: Type.Optional(isTest),
     changes: Type.Optional(changes),
     data: Type.Record(Type.String(), Type.Unknown()),

@@ -1,7 +1,10 @@
-import type { StoredForm } from '../../outbox/hand-over.ts';
+import { CURRENT_VERSION } from '../../db/api-versions.ts';
+import type { Leased, StoredForm } from '../../outbox/hand-over.ts';
 
 /** The header that states the form of the body, also read from the log. */
 const HEADER = 'webhook-payload';
+/** The header that states the version of the body, unless it is current, also read from the log. */
+const VERSION_HEADER = 'webhook-api-version';
 /** The header that states that the body is an array, and its length, also read from the log. */
 const SIZE_HEADER = 'webhook-batch-size';
 
@@ -13,14 +16,29 @@ const CONTENT_TYPES: Readonly<Record<NonNullable<StoredForm>, string>> = {
   cloudevents: 'application/cloudevents+json; charset=utf-8',
 };
 
-/** The headers of a request whose body is not the stored payload. */
-export const formHeaders = (form: NonNullable<StoredForm>): Readonly<Record<string, string>> => ({
-  'content-type': CONTENT_TYPES[form],
-  [HEADER]: form,
-});
+type Rendering = Pick<Leased, 'payloadForm' | 'apiVersion'>;
 
-/** The headers of a request whose body is an array of `size` payloads in a form. */
-export const batchHeaders = (form: StoredForm, size: number): Readonly<Record<string, string>> => ({
+const versionHeader = (version: string): Readonly<Record<string, string>> =>
+  version === CURRENT_VERSION ? {} : { [VERSION_HEADER]: version };
+
+/** The headers of a request whose body is not the stored payload; null = it is. */
+export const formHeaders = ({
+  payloadForm: form,
+  apiVersion,
+}: Rendering): Readonly<Record<string, string>> | null =>
+  form === null && apiVersion === CURRENT_VERSION
+    ? null
+    : {
+        ...(form !== null && { 'content-type': CONTENT_TYPES[form], [HEADER]: form }),
+        ...versionHeader(apiVersion),
+      };
+
+/** The headers of a request whose body is an array of `size` payloads. */
+export const batchHeaders = (
+  { payloadForm: form, apiVersion }: Rendering,
+  size: number,
+): Readonly<Record<string, string>> => ({
+  ...versionHeader(apiVersion),
   // CloudEvents 1.0.2, HTTP protocol binding, section 3.3
   'content-type': form === 'cloudevents' ? 'application/cloudevents-batch+json; charset=utf-8' : JSON_TYPE,
   [SIZE_HEADER]: String(size),
@@ -36,5 +54,7 @@ export const batchSent = `case when a.request_headers ->> '${SIZE_HEADER}' is no
  * worker's statement.
  */
 export const bodySent = `(
-  select payload_as(a.request_headers ->> '${HEADER}', v.payload) from events v
-  where a.request_headers ->> '${HEADER}' is not null and v.account_id = a.account_id and v.id = a.event_id)`;
+  select coalesce(payload_as(a.request_headers ->> '${HEADER}', at.payload), at.payload)
+  from events v, coalesce(payload_at(a.request_headers ->> '${VERSION_HEADER}', v.payload), v.payload) as at (payload)
+  where coalesce(a.request_headers ->> '${HEADER}', a.request_headers ->> '${VERSION_HEADER}') is not null
+    and v.account_id = a.account_id and v.id = a.event_id)`;

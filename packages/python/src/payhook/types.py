@@ -75,6 +75,7 @@ class Account(TypedDict):
     affiliate_notices: AffiliateNotices | None
     """The e-mails that affiliates get; null if the account sends none."""
     contact_notices: ContactNotices | None
+    """The e-mails that contacts of endpoints get; null if the account sends none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -642,6 +643,8 @@ class ApiKey(TypedDict):
     """When it was created."""
 
 
+ApiVersion = Literal["2.0.0"]
+
 ApplicationKind = Literal["confidential", "public"]
 
 class Approval(TypedDict):
@@ -1016,6 +1019,7 @@ class ChangeAccountBody(TypedDict):
     affiliate_notices: NotRequired[ChangeAccountBodyAffiliateNotices | None]
     """The e-mails that affiliates get; null if the account sends none."""
     contact_notices: NotRequired[ChangeAccountBodyContactNotices | None]
+    """The e-mails that contacts of endpoints get; null if the account sends none."""
 
 
 class ChangeAffiliateBody(TypedDict):
@@ -1164,6 +1168,10 @@ class ChangeWebhookEndpointBody(TypedDict):
     whole event. thin: the event without its `data`, but with the id of its subject and the path to read
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
+    api_version: NotRequired[ApiVersion]
+    """The version of the API in which it receives events; by default the current one when the endpoint is
+    created.
+    """
     signing: NotRequired[SigningScheme]
     """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
     stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
@@ -1253,6 +1261,10 @@ class ChangedWebhookEndpoint(TypedDict):
     """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
     whole event. thin: the event without its `data`, but with the id of its subject and the path to read
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    api_version: str
+    """The version of the API in which it receives events; by default the current one when the endpoint is
+    created.
     """
     signing: SigningScheme
     """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
@@ -2088,6 +2100,10 @@ class CreateWebhookEndpointBody(TypedDict):
     """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
     whole event. thin: the event without its `data`, but with the id of its subject and the path to read
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    api_version: NotRequired[ApiVersion]
+    """The version of the API in which it receives events; by default the current one when the endpoint is
+    created.
     """
     signing: NotRequired[SigningScheme]
     """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
@@ -3337,6 +3353,10 @@ class NewWebhookEndpoint(TypedDict):
     whole event. thin: the event without its `data`, but with the id of its subject and the path to read
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
     """
+    api_version: str
+    """The version of the API in which it receives events; by default the current one when the endpoint is
+    created.
+    """
     signing: SigningScheme
     """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
     stripe, github, shopify, slack: as these services sign, so that receivers written for them need no
@@ -4207,6 +4227,7 @@ class PayoutLineTotal(TypedDict):
     `paypal_email`; null: unknown.
     """
     with_tax: NotRequired[PayoutLineWithTax]
+    """Only with net commissions: the same sums with the tax on top of them."""
 
 
 class PayoutLineWithTax(TypedDict):
@@ -4738,6 +4759,7 @@ class PayoutTotal(TypedDict):
     released_count: int
     """Commissions that were released and are owed again."""
     with_tax: NotRequired[PayoutTotalWithTax]
+    """Only with net commissions: the same sums with the tax on top of them."""
 
 
 class PayoutTotalWithTax(TypedDict):
@@ -5153,6 +5175,10 @@ class PutWebhookEndpointByExternalIdBody(TypedDict):
     """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
     whole event. thin: the event without its `data`, but with the id of its subject and the path to read
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    api_version: NotRequired[ApiVersion]
+    """The version of the API in which it receives events; by default the current one when the endpoint is
+    created.
     """
     signing: NotRequired[SigningScheme]
     """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
@@ -6203,6 +6229,10 @@ class WebhookEndpoint(TypedDict):
     """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
     whole event. thin: the event without its `data`, but with the id of its subject and the path to read
     it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    api_version: str
+    """The version of the API in which it receives events; by default the current one when the endpoint is
+    created.
     """
     signing: SigningScheme
     """standard: Standard Webhooks. ed25519: the same with a key pair, whose public key the receiver gets.
