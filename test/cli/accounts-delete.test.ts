@@ -111,7 +111,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post(`/v2/alert-channels/${channel.id}/test`));
   // nothing listens there: an attempt would change the row while rows are compared
   await world.query('update notices set failed_at = now_ms() where failed_at is null');
-  await done(api.post('/v2/events', { ...event, owner: 'customer-7' }));
+  await done(api.post('/v2/events', { ...event, owner: 'customer-7', tags: ['shop'] }));
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
   const people = '/v2/imports?kind=affiliates&accept_guesses=true&save_as=ours';

@@ -4,7 +4,7 @@ import { portalAt } from '../access/portal-support.ts';
 import { apiOf } from '../support/api.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
 import { onSignal } from '../support/signals.ts';
-import { acknowledge, claim, consumerOf, letLeasesEnd, pullEndpoint } from './pull-support.ts';
+import { acknowledge, type Claimed, claim, consumerOf, letLeasesEnd, pullEndpoint } from './pull-support.ts';
 import { recover, untilRecovery } from './recoveries-support.ts';
 import { onStage, type Stage } from './support.ts';
 
@@ -420,6 +420,20 @@ test.concurrent('consumers at several servers share the events of a pull endpoin
       ]),
     ).toEqual([{ count: COUNT }]);
     expect(await world.query(MISCOUNTS)).toEqual([]);
+  }));
+
+test.concurrent('consumers hold at most 1,000 events of a pull endpoint, until they acknowledge some', () =>
+  onStage({}, async (stage) => {
+    const { api } = stage;
+    const endpoint = await pullEndpoint(stage);
+    await stage.backlog(1010);
+    const held: Claimed[] = [];
+    for (let round = 0; round < 10; round++)
+      held.push(...(await claim(api, endpoint, { limit: 100, lease_seconds: 600 })));
+    expect(new Set(held.map(({ id }) => id)).size).toBe(1000);
+    expect(await claim(api, endpoint, { limit: 100 })).toEqual([]);
+    await acknowledge(api, endpoint, held.slice(0, 3));
+    expect(await claim(api, endpoint, { limit: 100 })).toHaveLength(3);
   }));
 
 test.concurrent('an acknowledgement and the end of its lease at once write one attempt', () =>

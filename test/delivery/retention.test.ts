@@ -6,6 +6,7 @@ import { settingsOf } from '../support/database-url.ts';
 import { holdBack, untilLockWait } from '../support/held.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { until } from '../support/wire.ts';
+import { acknowledge, claim, pullEndpoint } from './pull-support.ts';
 import {
   accountOf,
   ago,
@@ -172,6 +173,21 @@ describe.concurrent('an undelivered event', () => {
       expect(await leftoversOf(stage, 300)).toEqual(NOTHING);
       expect(await held()).toEqual([young]);
       expect(await stage.queue(late)).toEqual([]);
+    }));
+
+  test('is given up at a pull endpoint that nobody claimed it from; one that a consumer holds stays', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await pullEndpoint(stage);
+      const pending = (days: number) => ({ days, status: 'pending' as const });
+      const [held, waiting, young] = await past(stage, endpoint, [pending(300), pending(300), pending(10)]);
+      await stage.world.query('update queue set due_at = now() where endpoint_id = $1', [endpoint.uuid]);
+      const [claimed] = await claim(stage.api, endpoint, { limit: 1 });
+      expect(claimed?.id).toBe(held);
+      await drop(stage);
+      expect((await logged(stage)).ids.sort()).toEqual([held, young].sort());
+      expect((await stage.api.get(`${endpoint.path}/events/${waiting}`)).status).toBe(404);
+      expect(await acknowledge(stage.api, endpoint, [claimed])).toEqual(['acknowledged']);
+      expect(await claim(stage.api, endpoint, { limit: 10 })).toMatchObject([{ id: young }]);
     }));
 
   test('is retried just before its week is dropped: the week stays until that is over', () =>

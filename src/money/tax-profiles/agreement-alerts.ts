@@ -42,7 +42,6 @@ export async function notifyOfAgreements(tx: Tx, now: Sql = sql`now()`): Promise
           where x.account_id = n.account_id and ${endsSoonAfter(sql`n.today`)}
             and exists (select from unnest(${STEPS}::int[]) step
               where ${AGREEMENT_ENDS} - n.today <= step and (n.before is null or ${AGREEMENT_ENDS} - n.before > step))) e`,
-    'look_at_agreements',
   );
   const ending = looked.flatMap(({ ends, ...each }) => (ends === null ? [] : [{ ...each, ends }]));
   await notify(

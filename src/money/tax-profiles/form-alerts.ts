@@ -35,7 +35,6 @@ export async function notifyOfForms(tx: Tx, now: Sql = sql`now()`): Promise<numb
           select count(*)::int from affiliate_tax_profiles x
           where x.account_id = n.account_id and ${lapsesIn(sql`n.year`)}) as forms
         from noted n`,
-    'look_at_forms',
   );
   await notify(
     tx,
