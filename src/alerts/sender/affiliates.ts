@@ -15,8 +15,7 @@ import { type MailFile, unlinked } from '../../notices/mail.ts';
 import { notify } from '../../notices/notices.ts';
 import { stopLink } from '../../notices/stop.ts';
 import { composeNotice } from '../affiliates/compose.ts';
-import { sendAlone } from './alone.ts';
-import { AT_ONCE, isDue, isFree, isOpen, LEASE } from './claim.ts';
+import { leasing, sendAlone } from './alone.ts';
 import type { Mailer, Unsent } from './mail.ts';
 
 /** The document of a payment, for its notice. */
@@ -59,22 +58,14 @@ interface ClaimedNotice {
   readonly fingerprint: string;
 }
 
-/** Leases notices that are due and still wanted. The caller holds the lock: one process claims at a time. */
+/** Leases notices that are due and still wanted. */
 function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
   return rows(
     tx,
-    sql`with ready as materialized (
-          select n.account_id, n.id, gen_random_uuid() as lease
-          from notices n
-          join accounts o on o.id = n.account_id
-          join affiliates a on a.account_id = n.account_id and a.id = n.affiliate_id
-          where n.affiliate_id is not null and ${isOpen} and ${isFree} and ${isDue} and ${isWanted}
-          order by n.due_at, n.id limit ${AT_ONCE}::int),
-        taken as (
-          update notices n set lease = r.lease, leased_until = now_ms() + ${LEASE}, tries = n.tries + 1
-          from ready r
-          where n.account_id = r.account_id and n.id = r.id and ${isOpen} and ${isFree}
-          returning n.*)
+    sql`with ${leasing(
+      sql`affiliates a on a.account_id = n.account_id and a.id = n.affiliate_id`,
+      sql`n.affiliate_id is not null and ${isWanted}`,
+    )}
         select t.lease, t.id, t.account_id as account, o.name as merchant, o.time_zone as zone,
                o.affiliate_notices::text as settings, t.kind, t.subject, t.data::text as facts, a.id as affiliate, coalesce(t.data ->> 'to', a.email) as email,
                nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.language, ${keyInForce} as fingerprint

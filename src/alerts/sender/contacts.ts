@@ -14,8 +14,7 @@ import {
 import type { AlertData } from '../../notices/kinds.ts';
 import { nameOf, notify, placeOfLink } from '../../notices/notices.ts';
 import { stopLink } from '../../notices/stop.ts';
-import { sendAlone } from './alone.ts';
-import { AT_ONCE, isDue, isFree, isOpen, LEASE } from './claim.ts';
+import { leasing, sendAlone } from './alone.ts';
 import { composeForContact } from './contact-mail.ts';
 import type { Mailer, Unsent } from './mail.ts';
 
@@ -45,22 +44,14 @@ interface ClaimedNotice {
   readonly fingerprint: string;
 }
 
-/** Leases notices that are due and still wanted. The caller holds the lock: one process claims at a time. */
+/** Leases notices that are due and still wanted. */
 function claimNotices(tx: Tx): Promise<ClaimedNotice[]> {
   return rows(
     tx,
-    sql`with ready as materialized (
-          select n.account_id, n.id, gen_random_uuid() as lease
-          from notices n
-          join accounts o on o.id = n.account_id
-          join webhook_endpoints e on e.account_id = n.account_id and e.id = n.endpoint_id
-          where n.endpoint_id is not null and ${isOpen} and ${isFree} and ${isDue} and ${isWantedByContact}
-          order by n.due_at, n.id limit ${AT_ONCE}::int),
-        taken as (
-          update notices n set lease = r.lease, leased_until = now_ms() + ${LEASE}, tries = n.tries + 1
-          from ready r
-          where n.account_id = r.account_id and n.id = r.id and ${isOpen} and ${isFree}
-          returning n.*)
+    sql`with ${leasing(
+      sql`webhook_endpoints e on e.account_id = n.account_id and e.id = n.endpoint_id`,
+      sql`n.endpoint_id is not null and ${isWantedByContact}`,
+    )}
         select t.lease, t.id, t.account_id as account, o.name as merchant, o.contact_notices::text as settings, t.kind,
                t.data::text as data, t.link, e.id as endpoint, e.url, e.contact_email as email, ${keyInForce} as fingerprint
         from taken t
