@@ -1,73 +1,51 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Account } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
-import { Button } from '../../parts/button.tsx';
-import { Problem } from '../../parts/feedback.tsx';
 import { Checkbox, SelectField, TextField } from '../../parts/field.tsx';
-import { Card } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { notices } from '../../texts/notices.ts';
+import { SettingsForm } from './frame.tsx';
 import { languages } from './languages.ts';
 
 const texts = notices.contacts;
 
 /** The e-mails to the contacts of webhook endpoints. */
 export function ContactForm({ settings }: { settings: Account['contact_notices'] }) {
-  const may = useMay();
   const saving = useWrite('changeAccount');
   const [isOn, setOn] = useState(settings !== null);
   const [portal, setPortal] = useState(settings?.portal_url ?? '');
   const [language, setLanguage] = useState(settings?.language ?? 'en');
   const [reply, setReply] = useState(settings?.reply_to ?? '');
-  const save = (event: FormEvent) => {
-    event.preventDefault();
+  const save = () => {
     const chosen = { portal_url: portal.trim() || null, language, reply_to: reply.trim() || null };
     const body = { contact_notices: isOn ? chosen : null };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
   };
   return (
-    <form onSubmit={save} className="settings-form">
-      <fieldset disabled={!may.write}>
-        <Card title={texts.title}>
-          <Checkbox label={texts.on} isChecked={isOn} onChange={setOn} />
-          <p className="hint">{texts.onHint}</p>
-          {isOn && (
-            <>
-              <TextField
-                label={texts.portal}
-                hint={texts.portalHint}
-                type="url"
-                value={portal}
-                onChange={setPortal}
-                isOptional
-              />
-              <SelectField
-                label={texts.language}
-                value={language}
-                options={languages}
-                onChange={setLanguage}
-              />
-              <TextField
-                label={texts.reply}
-                hint={notices.replyHint}
-                type="email"
-                value={reply}
-                onChange={setReply}
-                isOptional
-              />
-            </>
-          )}
-          {saving.error && <Problem error={saving.error} />}
-          {may.write && (
-            <div className="buttons">
-              <Button kind="primary" type="submit" isBusy={saving.isPending}>
-                {texts.save}
-              </Button>
-            </div>
-          )}
-        </Card>
-      </fieldset>
-    </form>
+    <SettingsForm title={texts.title} action={texts.save} saving={saving} onSave={save}>
+      <Checkbox label={texts.on} isChecked={isOn} onChange={setOn} />
+      <p className="hint">{texts.onHint}</p>
+      {isOn && (
+        <>
+          <TextField
+            label={texts.portal}
+            hint={texts.portalHint}
+            type="url"
+            value={portal}
+            onChange={setPortal}
+            isOptional
+          />
+          <SelectField label={texts.language} value={language} options={languages} onChange={setLanguage} />
+          <TextField
+            label={texts.reply}
+            hint={notices.replyHint}
+            type="email"
+            value={reply}
+            onChange={setReply}
+            isOptional
+          />
+        </>
+      )}
+    </SettingsForm>
   );
 }

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import type { Capability } from '../../../src/contract/roles.ts';
 import { useMay } from '../../data/me.ts';
-import { Empty } from '../../parts/feedback.tsx';
-import { Page, Tabs } from '../../parts/page.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Problem } from '../../parts/feedback.tsx';
+import { Card, Page, Tabs } from '../../parts/page.tsx';
 import { settings as texts } from '../../texts/settings.ts';
 
 type Part = keyof typeof texts.parts;
@@ -46,5 +47,46 @@ export function Settings({
         children
       )}
     </Page>
+  );
+}
+
+/** A card with settings that are saved together; who may not write sees them, below `note`. */
+export function SettingsForm({
+  title,
+  action,
+  saving,
+  note,
+  onSave,
+  children,
+}: {
+  title: string;
+  action: string;
+  saving: { readonly error: Error | null; readonly isPending: boolean };
+  note?: ReactNode;
+  onSave: () => void;
+  children: ReactNode;
+}) {
+  const may = useMay();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSave();
+  };
+  return (
+    <form onSubmit={submit} className="settings-form">
+      {!may.write && note}
+      <fieldset disabled={!may.write}>
+        <Card title={title}>
+          {children}
+          {saving.error && <Problem error={saving.error} />}
+          {may.write && (
+            <div className="buttons">
+              <Button kind="primary" type="submit" isBusy={saving.isPending}>
+                {action}
+              </Button>
+            </div>
+          )}
+        </Card>
+      </fieldset>
+    </form>
   );
 }

@@ -1,9 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Account, AffiliateNoticeKind, NoticeLanguage } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
-import { Button } from '../../parts/button.tsx';
 import { Code } from '../../parts/code.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Checkbox, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
@@ -12,7 +10,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Name } from '../../parts/values.tsx';
 import { notices as texts } from '../../texts/notices.ts';
 import { ContactForm } from './contacts.tsx';
-import { Settings } from './frame.tsx';
+import { Settings, SettingsForm } from './frame.tsx';
 import { languages } from './languages.ts';
 import './settings.css';
 
@@ -39,13 +37,11 @@ export function NoticeSettings() {
 }
 
 function NoticeForm({ settings }: { settings: Account['affiliate_notices'] }) {
-  const may = useMay();
   const saving = useWrite('changeAccount');
   const [chosen, setChosen] = useState<readonly AffiliateNoticeKind[]>(settings?.kinds ?? []);
   const [language, setLanguage] = useState(settings?.language ?? 'en');
   const [reply, setReply] = useState(settings?.reply_to ?? '');
-  const save = (event: FormEvent) => {
-    event.preventDefault();
+  const save = () => {
     const notices = { kinds: chosen, language, reply_to: reply.trim() || null };
     const body = { affiliate_notices: chosen.length === 0 ? null : notices };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -53,48 +49,41 @@ function NoticeForm({ settings }: { settings: Account['affiliate_notices'] }) {
   const choose = (kind: AffiliateNoticeKind, isChecked: boolean) =>
     setChosen(KINDS.filter((each) => (each === kind ? isChecked : chosen.includes(each))));
   return (
-    <form onSubmit={save} className="settings-form">
-      {!may.write && <Notice>{texts.readOnly}</Notice>}
-      <fieldset disabled={!may.write}>
-        <Card title={texts.sent}>
-          <ul className="alert-kinds">
-            {KINDS.map((kind) => (
-              <li key={kind}>
-                <Checkbox
-                  label={texts.kinds[kind]}
-                  isChecked={chosen.includes(kind)}
-                  onChange={(isChecked) => choose(kind, isChecked)}
-                />
-                <p className="hint">{texts.meanings[kind]}</p>
-              </li>
-            ))}
-          </ul>
-          <SelectField
-            label={texts.language}
-            hint={texts.languageHint}
-            value={language}
-            options={languages}
-            onChange={setLanguage}
-          />
-          <TextField
-            label={texts.reply}
-            hint={texts.replyHint}
-            type="email"
-            value={reply}
-            onChange={setReply}
-            isOptional
-          />
-          {saving.error && <Problem error={saving.error} />}
-          {may.write && (
-            <div className="buttons">
-              <Button kind="primary" type="submit" isBusy={saving.isPending}>
-                {texts.save}
-              </Button>
-            </div>
-          )}
-        </Card>
-      </fieldset>
-    </form>
+    <SettingsForm
+      title={texts.sent}
+      action={texts.save}
+      saving={saving}
+      note={<Notice>{texts.readOnly}</Notice>}
+      onSave={save}
+    >
+      <ul className="alert-kinds">
+        {KINDS.map((kind) => (
+          <li key={kind}>
+            <Checkbox
+              label={texts.kinds[kind]}
+              isChecked={chosen.includes(kind)}
+              onChange={(isChecked) => choose(kind, isChecked)}
+            />
+            <p className="hint">{texts.meanings[kind]}</p>
+          </li>
+        ))}
+      </ul>
+      <SelectField
+        label={texts.language}
+        hint={texts.languageHint}
+        value={language}
+        options={languages}
+        onChange={setLanguage}
+      />
+      <TextField
+        label={texts.reply}
+        hint={texts.replyHint}
+        type="email"
+        value={reply}
+        onChange={setReply}
+        isOptional
+      />
+    </SettingsForm>
   );
 }
 
