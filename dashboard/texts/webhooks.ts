@@ -337,6 +337,7 @@ export const webhooks = {
     button: 'Send what it never got',
     action: (number = 0) => `Send ${count(number, 'event')}`,
     lead: (url: string) => `Sends what ${url} would get now but never got. Without a day: all that is kept.`,
+    nothing: 'Nothing is missing.',
   },
   delivery: {
     timeline: 'Attempts',

@@ -90,6 +90,36 @@ inChromium('a portal', (chromium) => {
     expectQuiet(visitor);
   });
 
+  test('a customer sends a new endpoint the events it never got, after their number was shown, and sees how far it is', async () => {
+    for (const owner of ['Ada', 'Ada', 'Bob'])
+      await world.api.post(EVENTS, { type: 'order.before', data: { shop: 'Ada' }, owner });
+    receiver.respond(200);
+    const { body: late } = await world.api.post(ENDPOINTS, {
+      ...{ url: `${receiver.url}/late`, event_types: ['order.before'], owner: 'Ada' },
+    });
+    const visitor = await visit({ viewport: PHONE });
+    const { page } = visitor;
+    await page.goto((await makeLink(world.api, late.id)).url);
+    await page.getByRole('link', { name: 'Recoveries' }).click();
+    await page.getByRole('button', { name: 'Send what it never got' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send what it never got' });
+    await dialog.getByRole('button', { name: 'Send 2 events' }).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await page.getByText('Recovery started').waitFor();
+    const jobs = page.getByRole('region', { name: 'Recoveries' });
+    await jobs.getByText('Events it never got').waitFor();
+    await jobs.getByText('Completed').waitFor();
+    await until('both to be delivered', async () => {
+      const { body } = await world.api.get(`${ENDPOINTS}/${late.id}/events?status=delivered`);
+      return body.pagination.total === 2;
+    });
+    await page.getByRole('button', { name: 'Send what it never got' }).click();
+    await dialog.getByText('Nothing is missing').waitFor();
+    expectQuiet(visitor);
+    await world.api.delete(`${ENDPOINTS}/${late.id}`);
+  });
+
   test('a page of another origin shows nothing of it, and the link stays unused', async () => {
     framed = await link();
     const visitor = await visit();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LOCKS, takeLock } from '../../src/db/locks.ts';
 import type { AccountId } from '../../src/kernel/ids.ts';
+import { portalAt } from '../access/portal-support.ts';
 import type { Api } from '../support/api.ts';
 import { waitingForLocks } from '../support/held.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
@@ -107,6 +108,44 @@ describe.concurrent('a recovery of what an endpoint never got', () => {
         await untilIdle(stage, endpoint);
         expect(idsOf(receiver.received).toSorted(), String(owner)).toEqual(expected.toSorted());
       }
+    }));
+
+  test('in a portal reaches what its link allows: never an event for another owner, beyond its filter, or of another account', () =>
+    onStage({}, async (stage) => {
+      const { api, world } = stage;
+      const other = await world.otherAccount();
+      const receiver = await stage.receiver();
+      const filter = { 'data.shop': 'ada' };
+      const own = await stage.endpoint(receiver, { owner: 'ada', event_types: ['order.*'], filter });
+      const bobs = await stage.endpoint(await stage.receiver(), { owner: 'bob' });
+      const theirs = await stage.endpoint(await stage.receiver(), { owner: 'ada' }, other);
+      await stage.change(own, { event_types: ['order.paid'] });
+      const data = { shop: 'ada' };
+      const expected = [await publish(api, { data, owner: 'ada' }), await publish(api, { data })];
+      await publish(api, { data, owner: 'bob' });
+      await publish(api, { data: { shop: 'bob' }, owner: 'ada' });
+      await publish(api, { data, type: 'invoice.created', owner: 'ada' });
+      await publish(other, { data, owner: 'ada' });
+      const portal = await portalAt(api, own.id, { all_of_owner: true, event_types: ['order.*'] });
+      for (const beyond of [bobs, theirs])
+        for (const refused of [
+          await portal.post(`${beyond.path}/preview-recovery`, { missing: true }),
+          await portal.post(`${beyond.path}/recover`, { missing: true }),
+          await portal.get(`${beyond.path}/recoveries`),
+        ])
+          expect([refused.status, refused.reason]).toEqual([404, 'resource_missing']);
+      const widened = await portal.patch(own.path, { event_types: ['order.*'] });
+      expect(widened.status, widened.text).toBe(200);
+      expect((await portal.patch(own.path, { event_types: ['order.*', 'invoice.*'] })).status).toBe(400);
+      expect(await countOf(portal, own)).toBe(expected.length);
+      const done = await untilRecovery(stage, await recoverMissing(portal, own));
+      expect(done).toMatchObject({ queued_count: expected.length });
+      expect((await portal.get(`${own.path}/recoveries/${done.id}`)).body).toEqual(done);
+      await untilIdle(stage, own);
+      expect(deliveryCountErrors(receiver.received, expected)).toEqual({});
+      const closed = await portalAt(api, own.id, { read_only: true });
+      for (const path of ['/preview-recovery', '/recover'])
+        expect((await closed.post(`${own.path}${path}`, { missing: true })).reason).toBe('role_too_low');
     }));
 
   test('sends the notice that an endpoint was disabled to the others only', () =>

@@ -53,6 +53,7 @@ function Missing({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: ()
     >
       <p>{texts.lead(webhooks.nameOf(endpoint))}</p>
       <TextField label={webhooks.log.from} type="date" value={since} onChange={setSince} />
+      {total === 0 && <p>{texts.nothing}</p>}
     </Confirm>
   );
 }
