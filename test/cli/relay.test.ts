@@ -96,6 +96,39 @@ test('leaves the rows that are refused in the table with the reason, and publish
   expect(await relay()).toMatchObject({ code: 0, stdout: 'published 1 event\n' });
 });
 
+test('publishes the tags of a row, and keeps a row with other tags than texts', async () => {
+  await shop.query(`
+    insert into outbox (type, external_id, tags)
+    values ('order.tagged', 'tagged', array['order:1042', 'urgent']), ('order.tagged', 'untagged', null),
+           ('order.tagged', 'empty', '{}'), ('order.tagged', 'hole', array['urgent', null]),
+           ('order.tagged', 'eleven', array(select n::text from generate_series(1, 11) n))`);
+  const ran = await relay();
+  expect(ran).toMatchObject({ code: 1, stdout: 'published 3 events\n' });
+  expect(ran.stderr).toMatch(/The row 4 of outbox was refused and stays there: tags/);
+  const published = (await events('order.tagged')).map(({ external_id, tags }) => [external_id, tags]);
+  expect(published).toEqual([
+    ['tagged', ['order:1042', 'urgent']],
+    ['untagged', []],
+    ['empty', []],
+  ]);
+  expect((await api.get('/v2/events?tag=urgent')).body.pagination.total).toBe(1);
+  expect(await rows()).toMatchObject([
+    { external_id: 'hole', refusal: expect.stringMatching(/^tags/) },
+    { external_id: 'eleven', refusal: expect.stringMatching(/^tags/) },
+  ]);
+});
+
+test.each([
+  ['no column for tags', '', `(type) values ('order.older')`, []],
+  ['tags as JSON', 'add column tags jsonb', `(type, tags) values ('order.json', '["urgent"]')`, ['urgent']],
+])('publishes the rows of a table with %s', async (_, change, row, tags) => {
+  await shop.query('alter table outbox drop column tags');
+  if (change !== '') await shop.query(`alter table outbox ${change}`);
+  await shop.query(`insert into outbox ${row}`);
+  expect(await relay()).toMatchObject({ code: 0, stdout: 'published 1 event\n' });
+  expect(await events(tags.length === 0 ? 'order.older' : 'order.json')).toMatchObject([{ tags }]);
+});
+
 test('a locked row delays those of its ordering key and no others', async () => {
   await shop.query(`
     insert into outbox (type, external_id, ordering_key)

@@ -37,6 +37,8 @@ const COLUMNS = [
   'refused_at',
   'refusal',
 ] as const;
+/** A column that a table may lack: those made before it existed do. */
+const TAGS = 'tags';
 
 /** The SQL that makes a table for `payhook relay`. `table` is a valid name, which may have a schema. */
 export function outboxSql(table: string): string {
@@ -48,6 +50,7 @@ export function outboxSql(table: string): string {
   data         json not null default '{}',
   ordering_key text,
   owner        text,
+  tags         text[],
   created_at   timestamptz not null default now(),
   refused_at   timestamptz,
   refusal      text
@@ -73,21 +76,27 @@ export async function openOutbox(client: pg.Client, table: string): Promise<Outb
     throw new CommandError(`the table ${table} has no ${missing.join(', ')}; ${sqlHint(table)}`);
   }
   // PostgreSQL returns both quoted where they need it
-  return outboxOf(client, first.name, types.get('id') ?? '');
+  return outboxOf(client, first.name, { idType: types.get('id') ?? '', hasTags: types.has(TAGS) });
 }
 
 const sqlHint = (table: string) => `payhook relay --table ${table} --sql prints what makes it`;
 
-function outboxOf(client: pg.Client, table: string, idType: string): Outbox {
+function outboxOf(
+  client: pg.Client,
+  table: string,
+  { idType, hasTags }: { idType: string; hasTags: boolean },
+): Outbox {
   const ids = `$1::text[]::${idType}[]`;
+  // as JSON whatever the column is, so that Payhook refuses what is no list of texts
+  const tags = hasTags ? `to_json(${TAGS})` : 'null::json';
   const claim = `
     with claimed as materialized (
-      select id, external_id, type, data, ordering_key, owner
+      select id, external_id, type, data, ordering_key, owner, ${tags} as tags
       from ${table} where refused_at is null
       order by id limit $1
       for update skip locked
     )
-    select id::text, external_id::text as "externalId", type, data::text, ordering_key as "orderingKey", owner
+    select id::text, external_id::text as "externalId", type, data::text, ordering_key as "orderingKey", owner, tags
     from claimed
     where ordering_key is null or not exists (
       select from ${table} earlier
@@ -135,15 +144,18 @@ interface ClaimedRow {
   readonly data: string;
   readonly orderingKey: string | null;
   readonly owner: string | null;
+  /** JSON as the row has it; Payhook checks it. */
+  readonly tags: string[] | null;
 }
 
-function eventOf({ id, externalId, type, data, orderingKey, owner }: ClaimedRow): WaitingEvent {
+function eventOf({ id, externalId, type, data, orderingKey, owner, tags }: ClaimedRow): WaitingEvent {
   const event = {
     type,
     dataText: data,
     external_id: externalId,
     ordering_key: orderingKey ?? undefined,
     owner: owner ?? undefined,
+    tags: tags ?? undefined,
   };
   return { id, event };
 }
