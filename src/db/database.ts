@@ -28,8 +28,11 @@ export interface Tx extends Reader {
   readonly by: Author | null;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
-  /** Notifies the listeners of `onAnnounced` once, if this transaction commits. */
-  announce(): void;
+  /**
+   * Notifies the listeners of `onAnnounced` once, if this transaction commits. Its work is due since at most `earlierMs` milliseconds
+   * before the beginning; default: 0.
+   */
+  announce(earlierMs?: number): void;
   /** Calls `listener` when the transaction is over; false = it may not be stored. */
   onEnd(listener: (isCommitted: boolean) => void): void;
 }
@@ -121,7 +124,7 @@ export interface Database {
    */
   outsideTransaction(statement: Sql): Promise<void>;
   /**
-   * Calls `listener` after each commit of a transaction that announced, with the milliseconds since its beginning; returns
+   * Calls `listener` after each commit of a transaction that announced, with the milliseconds since its work may be due; returns
    * what ends it.
    */
   onAnnounced(listener: (ageMs: number) => void): () => void;

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../db/database.ts';
+import { oneRow, rows, type Tx } from '../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { noteChanges } from './counts.ts';
@@ -117,25 +117,29 @@ export async function cancel(
 
 /**
  * Returns leased deliveries that could not be attempted. They are due as before, for the next claim, or cancelled if they
- * were discarded meanwhile. Nothing is logged, because nothing was sent.
+ * were discarded meanwhile; those of a batch have waited for it already. Nothing is logged, because nothing was sent.
  */
 export async function giveBack(
   tx: Tx,
   { endpoint, events, token }: { endpoint: EndpointId; events: readonly EventId[]; token: string },
 ): Promise<void> {
-  const leased = sql`event_id = any(${[...events]}::uuid[]) and endpoint_id = ${endpoint} and lease_token = ${token}`;
-  await rows(
+  const leased = sql`q.event_id = any(${[...events]}::uuid[]) and q.endpoint_id = ${endpoint} and q.lease_token = ${token}`;
+  const { waited_ms: waitedMs } = await oneRow<{ waited_ms: number }>(
     tx,
     sql`with doomed as materialized (
-          select account_id, endpoint_id, event_id from queue where ${leased} and discarded
+          select account_id, endpoint_id, event_id from queue q where ${leased} and discarded
           order by event_id for update),
         returned as (
-          update queue set lease_token = null, ${unclaimed}, due_at = now() where ${leased} and not discarded),
+          update queue q set lease_token = null, ${unclaimed},
+                 due_at = now() - coalesce(e.batch_wait_ms, 0) * interval '1 millisecond'
+          from webhook_endpoints e
+          where ${leased} and not q.discarded and e.account_id = q.account_id and e.id = q.endpoint_id
+          returning e.batch_wait_ms),
         ${leaving(sql`doomed`, 'cancelled', 'discarded')}
-        select 1 from ended`,
+        select coalesce(max(batch_wait_ms), 0) as waited_ms from returned`,
     'give_back',
   );
-  tx.announce();
+  tx.announce(waitedMs);
 }
 
 /** SQL: assignments for a row of the queue that nobody holds any more, also if a consumer did. */
