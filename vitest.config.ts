@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { builtProgram } from './test/support/built.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
+import { countOfProcesses } from './test/support/processes.ts';
 import { SlowestFiles } from './test/support/report.ts';
 
 /** Tests of these rooms start servers, commands and browsers, so their files take longest. */
@@ -35,8 +36,9 @@ export default defineConfig({
     pool: 'forks',
     // the program is read, compiled and warm once per process, not once per file: no module keeps state of a test
     isolate: false,
-    // a test waits for PostgreSQL and for processes more than it computes
-    maxWorkers: 3 * availableParallelism(),
+    // a test waits for PostgreSQL and for processes more than it computes; each of several processes (TEST_PROCESSES) polls
+    maxWorkers: Math.ceil((3 * availableParallelism()) / countOfProcesses()),
+    maxConcurrency: Math.ceil(5 / countOfProcesses()),
     sequence: { sequencer: SlowFirst },
     setupFiles: ['test/support/cost.ts'],
     reporters: [new SlowestFiles(), 'default'],

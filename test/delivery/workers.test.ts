@@ -265,8 +265,8 @@ describe.concurrent('with an unreliable database', () => {
 
 describe.concurrent('an idle worker', () => {
   test('looks for deliveries also between two looks for other workers', () =>
-    // in one cell, because a process has a worker for each
-    onStage({ databaseLatencyMs: 0, cell: 0 }, async (stage) => {
+    // one process in one cell: a process has a worker for each cell, and counts its own statements
+    onStage({ databaseLatencyMs: 0, cell: 0, processes: 1 }, async (stage) => {
       const { latency } = stage.world;
       if (!latency) throw new Error('the world has latency');
       const receiver = await stage.receiver();

@@ -3,13 +3,14 @@ import type { Answer, Api } from '../support/api.ts';
 import { isLong, rounds } from '../support/depth.ts';
 import { MISSING_EVENTS } from '../support/imbalances.ts';
 import { borrowWorld } from '../support/pool.ts';
+import { countOfProcesses } from '../support/processes.ts';
 import type { World } from '../support/world.ts';
 
 /** The conditions of races: how slow the database is, and how many servers work on it. */
 export interface Arena {
   readonly name: string;
   readonly latencyMs: number;
-  readonly servers: 1 | 2;
+  readonly servers: number;
 }
 
 /** An arena for a race that a test arranges itself. */
@@ -20,7 +21,7 @@ export const PLAIN: Arena = { name: 'one server next to its database', latencyMs
  * is the hard case; the plain one, which has other orders, is for long runs.
  */
 export const ARENAS: readonly Arena[] = [
-  { name: 'two servers, 25 ms to the database', latencyMs: 25, servers: 2 },
+  { name: 'several servers, 25 ms to the database', latencyMs: 25, servers: Math.max(2, countOfProcesses()) },
   ...(isLong ? [PLAIN] : []),
 ];
 
@@ -41,8 +42,9 @@ export async function inArena(
   options: { poolSize?: number } = {},
 ): Promise<void> {
   const world = await borrowWorld({ databaseLatencyMs: 0, poolSize: options.poolSize ?? 20 });
-  const second = arena.servers === 2 ? await world.secondServer() : undefined;
-  const clients = [world.api, ...(second ? [second.api] : [])];
+  const others: Awaited<ReturnType<World['secondServer']>>[] = [];
+  for (let count = 1; count < arena.servers; count += 1) others.push(await world.secondServer());
+  const clients = [world.api, ...others.map(({ api }) => api)];
   const { latency } = world;
   if (!latency) throw new Error('an arena needs latency');
   let failure: unknown;
@@ -64,7 +66,7 @@ export async function inArena(
   } catch (error) {
     failure = error;
   }
-  await second?.close();
+  for (const other of others) await other.close();
   // the test's own failure says more than the unbalanced books that it causes
   if (failure) {
     await world.close().catch(() => undefined);

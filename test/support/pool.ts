@@ -45,6 +45,7 @@ export async function borrowWorld(options: WorldOptions = {}): Promise<World> {
   const key = JSON.stringify([
     cell,
     options.delivers ?? false,
+    options.processes,
     options.poolSize,
     options.databaseLatencyMs,
     Object.entries(options.settings ?? {}).sort(),

@@ -10,6 +10,7 @@ import { createKey } from '../../src/people/keys/service.ts';
 import { startCluster, whyNoCitus } from './citus.ts';
 import { fastestFolder } from './fastest-folder.ts';
 import { startPgBouncer } from './pgbouncer.ts';
+import { countOfProcesses } from './processes.ts';
 import { startPair } from './replica.ts';
 
 /** How tests reach the one PostgreSQL of the run. */
@@ -72,7 +73,12 @@ async function openServer(folder: string) {
     return { host: '127.0.0.1', port, ...as, replica: undefined, cluster, close: () => cluster.close() };
   }
   // No data outlives the run; the fault tests start their own servers, with fsync.
-  const settings = { fsync: 'off', wal_compression: 'off', max_wal_size: '1GB', max_connections: '1000' };
+  const settings = {
+    fsync: 'off',
+    wal_compression: 'off',
+    max_wal_size: '1GB',
+    max_connections: String(1000 * countOfProcesses()),
+  };
   const pair = process.env.TEST_REPLICA ? await startPair({ synchronous: false, settings }) : undefined;
   const server =
     pair?.primary ?? (await openEmbedded({ dataDir: join(folder, 'data'), purpose: 'serve', settings }));

@@ -88,6 +88,11 @@ export interface WorldOptions {
   readonly pooler?: { readonly host: string; readonly port: number };
   /** Whether the server also delivers webhooks. */
   readonly delivers?: boolean;
+  /**
+   * How many processes deliver, if the statement of a test is about a certain number of them: 1 = only this one; default: as many as the
+   * run has (countOfProcesses).
+   */
+  readonly processes?: number;
   /** Settings besides those of every world, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Not from the pool: for a test that changes the schema, or counts what a process did since it started. */
@@ -238,7 +243,8 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       // (support/chores.ts)
       if (!options.delivers) return;
       stops = [work(platform).close];
-      for (let count = 1; count < countOfProcesses(); count += 1) await world.startWorker();
+      for (let count = 1; count < (options.processes ?? countOfProcesses()); count += 1)
+        await world.startWorker();
     },
     async stop() {
       await Promise.all([
