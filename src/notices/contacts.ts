@@ -86,10 +86,11 @@ export async function noteConfirmation(
  * Condition: a waiting notice `n` to the contact of the endpoint `e` of the account `o` is still wanted: its link works, or the
  * address is confirmed and nothing newer is known about the endpoint.
  */
-export const isWantedByContact = sql`o.contact_notices is not null and e.deleted_at is null and case
-  when n.kind = ${CONFIRMATION} then coalesce(n.data ->> 'token' = encode(e.contact_hash, 'hex') and e.contact_expires_at > now(), false)
-  else e.contact_confirmed_at is not null and not exists (
-    select from notices m where m.account_id = n.account_id and m.endpoint_id = n.endpoint_id and m.id > n.id and m.kind <> ${CONFIRMATION}) end`;
+export const isWantedByContact = sql`o.contact_notices is not null and e.deleted_at is null and (
+  (n.kind = ${CONFIRMATION} and (n.data ->> 'token' = encode(e.contact_hash, 'hex') and e.contact_expires_at > now()) is true)
+  or (n.kind <> ${CONFIRMATION} and e.contact_confirmed_at is not null and not exists (
+    select from notices m
+    where m.account_id = n.account_id and m.endpoint_id = n.endpoint_id and m.id > n.id and m.kind <> ${CONFIRMATION})))`;
 
 /** Gives up waiting links that have ended, which still count, and deletes other waiting notices that nobody wants any more. */
 export async function dropUnwantedByContacts(tx: Tx): Promise<void> {

@@ -380,7 +380,7 @@ describe.concurrent('a pull endpoint', () => {
       const all = await claim(api, endpoint, { limit: 20 });
       await acknowledge(api, endpoint, all, { status: 'failed' });
       await world.query(
-        `update endpoint_state set failing_since = failing_since - interval '121 hours' where endpoint_id = $1`,
+        `update endpoint_state set failing_since = add_span(failing_since, interval '-121 hours') where endpoint_id = $1`,
         [endpoint.uuid],
       );
       const seen = () => api.get(endpoint.path).then(({ body }) => body.disabled_reason === 'failing');

@@ -247,8 +247,9 @@ describe('no more links than', () => {
     const refused = await api.post(pathOf(id, '/confirm-contact'));
     expectRefusal(refused, 429, 'rate_limited', '3 links are sent to one address within a day');
     expect(refused.headers.get('retry-after')).toBe('3600');
-    await world.query(`update notices set id = id_floor(now() - interval '25 hours' - make_interval(secs => r.place::int))
-      from (select id as was, row_number() over (order by id) as place from notices) r where r.was = notices.id`);
+    await world.query(`update notices set id = r.moved
+      from (select id as was, id_floor(now() - interval '25 hours' - make_interval(secs => (row_number() over (order by id))::int)) as moved
+            from notices) r where r.was = notices.id`);
     expect((await api.post(pathOf(id, '/confirm-contact'))).body.contact_status).toBe('waiting');
   });
 
@@ -301,7 +302,7 @@ describe('the contact', () => {
       async () => (await api.get(pathOf(id))).body.last_success_at !== null,
     );
     await world.query(
-      `update endpoint_state set last_success_at = told_at + interval '1 second' where endpoint_id = $1::uuid`,
+      `update endpoint_state set last_success_at = add_span(told_at, interval '1 second') where endpoint_id = $1::uuid`,
       [uuid(id)],
     );
     await keepHouse(world, 'endpoint alerts');

@@ -124,8 +124,12 @@ export async function notifyOfRedirect(
 export async function lockAffiliates(tx: Tx, account: AccountId, ids: Sql): Promise<void> {
   await rows(
     tx,
-    sql`select count(*) from (
-          select from affiliates where account_id = ${account} and id in (${ids}) order by id for no key update) locked`,
+    sql`with wanted as materialized (${ids}),
+        locked as materialized (
+          select * from (
+            select id from affiliates where account_id = ${account} and id in (select * from wanted)
+            order by id for no key update) l)
+        select count(*) from locked`,
   );
 }
 

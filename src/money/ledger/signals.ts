@@ -199,12 +199,14 @@ async function note(
             and (${lines === null}::boolean or s.affiliate_id in (select affiliate_id from line) or not exists (
               select from payout_line_totals t
               where ${ofPayout('t')} and t.affiliate_id = s.affiliate_id and t.currency = s.currency))
-            and not exists (select from found f where ${isSame}))
+            and not exists (select from found f where ${isSame})),
+        begun as materialized (
+          select f.affiliate_id, f.currency, f.rule, present.revision, f.amount, f.details, f.blocks
+          from found f cross join present
+          where not exists (
+            select from payout_signals s where ${ofPayout('s')} and s.ended_revision is null and ${isSame}))
         insert into payout_signals (account_id, payout_id, affiliate_id, currency, rule, revision, amount, details, blocks)
-        select ${account}::uuid, ${payout}::uuid, f.affiliate_id, f.currency, f.rule, present.revision, f.amount, f.details, f.blocks
-        from found f cross join present
-        where not exists (
-          select from payout_signals s where ${ofPayout('s')} and s.ended_revision is null and ${isSame})`,
+        select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, rule, revision, amount, details, blocks from begun`,
   );
   if (lines === null) await rows(tx, sql`set local enable_nestloop to default`);
 }

@@ -48,8 +48,13 @@ export function take(
     tx,
     sql`with
         clock as materialized (
-          select now, now + ${leaseSeconds}::int * interval '1 second' as lease_end, lease_token(0) as token
+          select now, now + ${leaseSeconds}::int * interval '1 second' as lease_end, now - interval '1 minute' as a_minute_ago,
+                 lease_token(0) as token
           from (select clock_timestamp() as now) at),
+        claimed as materialized (
+          select json_build_object('lease_id', public_id('lease', token), 'claimed_by', ${claimedBy}::text,
+                                   'consumer', ${consumer}::text) as claim
+          from clock),
         picked as materialized (
           select ${pickedColumns} from clock c
           cross join (select * from webhook_endpoints where account_id = ${account} and id = ${endpoint} and pull
@@ -65,15 +70,13 @@ export function take(
         taken as materialized (select * from sized where bytes <= ${MOST_BYTES}::int or nth = 1),
         leased as (
           update queue q set due_at = c.lease_end, lease_token = c.token, generation = ${CLAIMED},
-                             claimed_generation = t.resumptions, step = t.step,
-                             claim = json_build_object('lease_id', public_id('lease', c.token), 'claimed_by', ${claimedBy}::text,
-                                                       'consumer', ${consumer}::text)
-          from clock c cross join taken t
+                             claimed_generation = t.resumptions, step = t.step, claim = d.claim
+          from clock c cross join claimed d cross join taken t
           where q.event_id = t.event_id and q.endpoint_id = t.endpoint_id),
         noted as (
           update endpoint_state set claimed_at = c.now from clock c
           where account_id = ${account} and endpoint_id = ${endpoint}
-            and (claimed_at is null or claimed_at < c.now - interval '1 minute'))
+            and (claimed_at is null or claimed_at < c.a_minute_ago))
         select t.*, c.token, iso(c.lease_end) as expires_at,
                floor(extract(epoch from c.now))::int8 as now, d.type, d.attempt_count + 1 as attempt
         from clock c cross join taken t
@@ -123,10 +126,12 @@ export function extend(
             from unnest(${leases.map(({ event }) => event)}::uuid[], ${leases.map(({ token }) => token)}::uuid[]) as r (event, token)
             join queue q on q.event_id = r.event and q.endpoint_id = ${endpoint}
             where q.account_id = ${account} and q.lease_token = r.token and q.claim is not null and q.due_at > now()
-            order by q.event_id for update of q) h)
-        update queue q set due_at = h.lease_end from held h
-        where q.event_id = h.event_id and q.endpoint_id = ${endpoint}
-        returning q.event_id as event, h.lease_token as token, iso(h.lease_end) as expires_at`,
+            order by q.event_id for update of q) h),
+        extended as (
+          update queue q set due_at = h.lease_end from held h
+          where q.event_id = h.event_id and q.endpoint_id = ${endpoint}
+          returning q.event_id as event, h.lease_token as token, h.lease_end)
+        select event, token, iso(lease_end) as expires_at from extended`,
     'extend_claims',
   );
 }
@@ -143,8 +148,8 @@ export async function replaceToken(
     sql`with replaced as (
           update webhook_endpoints
           set token_hash = ${hash}, previous_token_hash = case when ${keeps} then token_hash end,
-              previous_token_until = case when ${keeps} then now_ms() + ${overlapSeconds}::int * interval '1 second' end,
-              updated_at = now_ms()
+              previous_token_until = case when ${keeps} then at.overlap_end end, updated_at = at.now
+          from (select now_ms() as now, now_ms() + ${overlapSeconds}::int * interval '1 second' as overlap_end) at
           where account_id = ${account} and id = ${endpoint} returning previous_token_until)
         select iso(previous_token_until) as until from replaced`,
   );

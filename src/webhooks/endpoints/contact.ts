@@ -93,10 +93,11 @@ export async function confirmContact(tx: Tx, token: string): Promise<boolean> {
     sql`with link as materialized (
           select e.account_id, e.id, e.owner, e.contact_email from webhook_endpoints e where ${linked(hashSecret(token))}),
         waiting as materialized (
-          select e.account_id, e.id from webhook_endpoints e join link l on l.account_id = e.account_id
-          where (e.id = l.id and e.contact_hash = ${hashSecret(token)} or e.owner = l.owner)
-            and e.contact_email = l.contact_email and e.contact_confirmed_at is null and e.deleted_at is null
-          order by e.id for no key update of e)
+          select * from (
+            select e.account_id, e.id from webhook_endpoints e join link l on l.account_id = e.account_id
+            where (e.id = l.id and e.contact_hash = ${hashSecret(token)} or e.owner = l.owner)
+              and e.contact_email = l.contact_email and e.contact_confirmed_at is null and e.deleted_at is null
+            order by e.id for no key update of e) w)
         update webhook_endpoints e
         set contact_confirmed_at = now_ms(), contact_hash = null, contact_expires_at = null, updated_at = now_ms()
         from waiting w where e.account_id = w.account_id and e.id = w.id returning 1`,

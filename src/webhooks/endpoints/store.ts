@@ -196,7 +196,8 @@ export async function updateEndpoint(
   await rows(tx, sql`update webhook_endpoints set ${join(assignments)} where ${here}`);
   await rows(
     tx,
-    sql`update webhook_endpoints e set updated_at = now_ms() where ${here} and to_jsonb(e) <> ${row}::jsonb`,
+    sql`with changed as materialized (select 1 from webhook_endpoints e where ${here} and to_jsonb(e) <> ${row}::jsonb)
+        update webhook_endpoints set updated_at = now_ms() where ${here} and exists (select from changed)`,
   );
 }
 
