@@ -9,6 +9,7 @@ const STEPS = [
   ['types of the dashboard', 'node_modules/.bin/tsc', ['-p', 'dashboard/tsconfig.json']],
   ['size of the dashboard', process.execPath, ['scripts/dashboard.mjs']],
   ['import rules', process.execPath, ['scripts/imports.mjs']],
+  ['statements', process.execPath, ['scripts/statements.mjs']],
   ['words', process.execPath, ['scripts/words.mjs']],
   ['dead code', 'node_modules/.bin/knip', ['--no-progress', '--no-config-hints']],
   ['generated files', 'node_modules/.bin/tsx', ['scripts/generate.ts', '--check']],

@@ -72,11 +72,11 @@ async function notifyOfEnding(tx: Tx, account: AccountId, today: string): Promis
   );
   await rows(
     tx,
-    sql`with told as materialized (
+    sql`with noted as materialized (
           select x.account_id, x.id, ${AGREEMENT_ENDS} as ends from affiliate_tax_profiles x
           where ${ending} and exists (
             select from notices n where n.account_id = x.account_id and n.affiliate_id = x.affiliate_id and n.kind = ${kind}))
-        update affiliate_tax_profiles x set told_agreement = t.ends
-        from told t where x.account_id = t.account_id and x.id = t.id`,
+        update affiliate_tax_profiles x set told_agreement = n.ends
+        from noted n where x.account_id = n.account_id and x.id = n.id`,
   );
 }
