@@ -150,7 +150,7 @@ export function allIn({ fields, currency }: Form, values: Typed): Record<string,
 }
 
 /** A sentence of the help of a field. */
-const hintOf = (help: string | undefined) =>
+export const hintOf = (help: string | undefined) =>
   help === undefined ? undefined : `${help.charAt(0).toUpperCase()}${help.slice(1)}.`;
 
 /**

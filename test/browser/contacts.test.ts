@@ -67,6 +67,29 @@ inChromium('the contact of an endpoint', (chromium) => {
     await reader.page.getByRole('button', { name: 'Confirmer l’adresse' }).click();
     await reader.page.getByText('L’adresse est confirmée.').waitFor();
 
+    const owner = await chromium.visitor({ scripts: true });
+    await owner.page.goto((await makeLink(world.api, endpoint.id, { all_of_owner: true })).url);
+    for (const { page, address } of [
+      { page: ada.page, address: 'ada@shop.example' },
+      { page: owner.page, address: 'second@customer.example' },
+    ]) {
+      if (page === ada.page) await page.goto(`${world.url}/webhooks`);
+      await page.getByRole('button', { name: 'Add an endpoint' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
+      await dialog.getByLabel('URL').fill('https://receiver.example.com/second');
+      await dialog.getByLabel(/^Contact/).fill('nobody@');
+      await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+      // the browser refuses it
+      await dialog.locator('input:invalid').waitFor();
+      await dialog.getByLabel(/^Contact/).fill(` ${address} `);
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'I have saved it' }).click();
+      await page.getByRole('heading', { name: 'https://receiver.example.com/second' }).waitFor();
+      const { body } = await world.api.get(`${ENDPOINTS}?sort=-created_at&per_page=1`);
+      expect(body.data[0]).toMatchObject({ contact_email: address, contact_status: 'waiting' });
+    }
+
     await ada.page.goto(`${world.url}/webhooks/${endpoint.id}?view=settings`);
     await ada.page.getByText('ops@customer.example is notified').waitFor();
     await expectAccessible(ada.page);
@@ -76,7 +99,7 @@ inChromium('the contact of an endpoint', (chromium) => {
       role: 'viewer',
     });
     await viewer.page.getByText('ops@customer.example is notified').waitFor();
-    for (const visitor of [ada, customer, viewer]) expectQuiet(visitor);
+    for (const visitor of [ada, customer, owner, viewer]) expectQuiet(visitor);
   });
 
   test('is not offered in a portal while nothing would be sent, and the dashboard says why', async () => {
@@ -91,8 +114,15 @@ inChromium('the contact of an endpoint', (chromium) => {
     await customer.page.getByRole('link', { name: 'Settings' }).click();
     await customer.page.getByLabel('Description').waitFor();
     expect(await customer.page.getByLabel('Contact', { exact: true }).count()).toBe(0);
+    const owner = await chromium.visitor({ scripts: true });
+    await owner.page.goto((await makeLink(api, endpoint.id, { all_of_owner: true })).url);
+    await owner.page.getByRole('link', { name: endpoint.url }).waitFor();
+    await owner.page.getByRole('button', { name: 'Add an endpoint' }).first().click();
+    const dialog = owner.page.getByRole('dialog', { name: 'Add an endpoint' });
+    await dialog.getByLabel('Description').waitFor();
+    expect(await dialog.getByLabel(/^Contact/).count()).toBe(0);
     const ada = await atDashboard(chromium, world, { api, path: `/webhooks/${endpoint.id}?view=settings` });
     await ada.page.getByText('gets nothing: switch e-mails to contacts on').waitFor();
-    for (const visitor of [ada, customer]) expectQuiet(visitor);
+    for (const visitor of [ada, customer, owner]) expectQuiet(visitor);
   });
 });

@@ -11,6 +11,7 @@ import { certificateFor } from '../support/certificate.ts';
 import { longRun, someOf } from '../support/depth.ts';
 import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { startMailReceiver } from '../support/smtp.ts';
 import { until } from '../support/wire.ts';
 import { type Machine, type Started, startMachine, startServer } from './support.ts';
 
@@ -392,6 +393,57 @@ test('with your own database the operator gives both keys, one process after the
   await expectSigned(apiOf(last.url, place.apiKey()), endpoint);
   await stop(last);
 }, 180_000);
+
+test('a link that waits to be sent to the contact of an endpoint is sent after a rotation, and confirms the address', async () => {
+  const email = 'ops@customer.example';
+  const mail = await startMailReceiver();
+  cleanups.push(() => mail.close());
+  const place = await onOwnPostgres();
+  const smtp = {
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=off`,
+    SMTP_FROM: 'pay@example.com',
+    AUTHORIZE_URL: 'https://pay.example.com',
+  };
+  const server = await startServer(machine, { env: { ...place.env, ...smtp, SECRET_KEY: place.key } });
+  const api = apiOf(server.url, place.apiKey());
+  const superuser = await place.superuser();
+  await until('the e-mail chore to be recorded', async () => {
+    const { rows } = await superuser.query(`select from server_settings where key = 'chore e-mail'`);
+    return rows.length === 1;
+  });
+  const contact_notices = { portal_url: 'https://shop.example/webhooks' };
+  expect((await api.patch('/v2/account', { contact_notices })).status).toBe(200);
+  mail.refuse({ code: 450, message: 'later' });
+  const url = 'https://receiver.example.com/hook';
+  const made = await api.post('/v2/webhook-endpoints', { url, contact_email: email });
+  expect(made.body).toMatchObject({ contact_status: 'waiting' });
+  await until('the link to be refused once', async () => mail.recipients.includes(email));
+  await stop(server);
+  const waiting = async () =>
+    (await superuser.query('select link from notices where sent_at is null and failed_at is null')).rows;
+  const before = await waiting();
+  expect(before).toHaveLength(1);
+
+  const both = { ...place.env, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: place.key };
+  const done = await machine.run(['secret-key', 'rotate'], { env: both });
+  expect(done, done.stderr).toMatchObject({ code: 0 });
+  await expectOnly(superuser, NEW, place.key);
+  const after = await waiting();
+  expect(after).toHaveLength(1);
+  expect(after[0].link.equals(before[0].link)).toBe(false);
+
+  mail.refuse(null);
+  await superuser.query('update notices set due_at = now()');
+  const last = await startServer(machine, { env: { ...place.env, ...smtp, SECRET_KEY: NEW } });
+  const { text } = await mail.untilMail(email, 'Confirm this address');
+  const { pathname, search } = new URL(
+    /https:\/\/pay\.example\.com\/notices\/confirm\S+/.exec(text)?.[0] ?? '',
+  );
+  expect((await fetch(`${last.url}${pathname}${search}`, { method: 'POST' })).status).toBe(200);
+  const { body } = await apiOf(last.url, place.apiKey()).get(`/v2/webhook-endpoints/${made.body.id}`);
+  expect(body).toMatchObject({ contact_email: email, contact_status: 'confirmed' });
+  await stop(last);
+});
 
 test.each(someOf(['own', 'embedded'], 1))(
   'a lost key is given up (%s): everyone affected is listed, everything else continues',

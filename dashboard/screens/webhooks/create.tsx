@@ -5,27 +5,36 @@ import { usePortal } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
+import { hintOf } from '../../parts/record-fields.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { TypesField } from './types.tsx';
 
 const texts = webhooks.fields;
 
-/** The form that adds an endpoint. */
+/** The form that adds an endpoint; `hasContact` if it asks for the contact. */
 export function CreateEndpoint({
+  hasContact,
   onClose,
   onMade,
 }: {
+  hasContact: boolean;
   onClose: () => void;
   onMade: (endpoint: NewWebhookEndpoint) => void;
 }) {
   const [delivery, setDelivery] = useState<'push' | 'pull'>('push');
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
+  const [contact, setContact] = useState('');
   const offered = usePortal()?.event_types ?? null;
   const [types, setTypes] = useState<readonly string[] | null>(offered);
   const making = useWrite('createWebhookEndpoint');
   const place = delivery === 'pull' ? { delivery } : { url: url.trim() };
-  const body = { ...place, description: description.trim() || null, event_types: types };
+  const body = {
+    ...place,
+    description: description.trim() || null,
+    contact_email: contact.trim() || null,
+    event_types: types,
+  };
   return (
     <Confirm
       title={webhooks.create.title}
@@ -51,6 +60,16 @@ export function CreateEndpoint({
         onChange={setDescription}
         isOptional
       />
+      {hasContact && (
+        <TextField
+          label={ENDPOINT_FIELDS.contact_email.label}
+          hint={hintOf(ENDPOINT_FIELDS.contact_email.help)}
+          type="email"
+          value={contact}
+          onChange={setContact}
+          isOptional
+        />
+      )}
       <TypesField types={types} onChange={setTypes} />
     </Confirm>
   );

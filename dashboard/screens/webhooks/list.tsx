@@ -107,6 +107,9 @@ export function EndpointList() {
     place: search,
     onPlace: change,
   });
+  // in a portal only the endpoints say whether contacts are sent anything
+  const sendsToContacts =
+    list.reading.data?.data.some(({ contact_status }) => contact_status !== 'off') ?? false;
   const primary = may.makeEndpoints ? (
     <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
       {texts.create.title}
@@ -180,6 +183,7 @@ export function EndpointList() {
       )}
       {isMaking && (
         <CreateEndpoint
+          hasContact={portal === null || sendsToContacts}
           onClose={() => setMaking(false)}
           onMade={(endpoint) => {
             setMaking(false);
