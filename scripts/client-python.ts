@@ -88,7 +88,7 @@ function typeOf(type: Type, place: 'annotation' | 'value' | 'types'): string {
       return `Literal[${type.words.map((word) => JSON.stringify(word)).join(', ')}]`;
     case 'named':
       if (place === 'value') return `"${type.name}"`;
-      return place === 'types' ? `types.${type.name}` : type.name;
+      return place === 'types' ? `records.${type.name}` : type.name;
     case 'list':
       return `${place === 'types' ? 'builtins.' : ''}list[${typeOf(type.of, place)}]`;
     case 'map':
@@ -158,7 +158,7 @@ from __future__ import annotations
 import sys
 from typing import Literal
 
-from . import types
+from . import types as records
 from ._calls import ${kind === 'sync' ? 'CallOptions, Calls' : 'AsyncCalls, CallOptions'}, ConditionalOptions, KeyedConditionalOptions, KeyedOptions
 from ._files import ${prefix}Download, Upload
 from ._listing import ${prefix}Listing

@@ -5,8 +5,9 @@ import { type ClientOptions, openTransport } from './transport.ts';
 // This file is the entry point of `payhook-client`, so it also exports the types of all records and the errors.
 export type * from './api.ts';
 export type { BatchOptions, CallResult, ConditionalOptions, KeyedOptions } from './calls.ts';
-export type { Download } from './download.ts';
 // biome-ignore lint/performance/noBarrelFile: the entry point of a package
+export { type ConsumeOptions, consumeEvents } from './consume.ts';
+export type { Download } from './download.ts';
 export { ApiError, ConnectionError, InvalidIdError } from './errors.ts';
 export type { ListRequest } from './list.ts';
 export {

@@ -173,6 +173,21 @@ test('a receiver can be tested with signed bodies', async () => {
   expect(await consumer.run('test-receiver.ts', [], {})).toEqual({ code: 0, stdout: 'po_1\n', stderr: '' });
 });
 
+test('a consumer handles the events of a pull endpoint until it is stopped', async () => {
+  ran.add('consume.ts');
+  const { id } = await client.webhookEndpoints.create({ delivery: 'pull', event_types: ['order.pulled'] });
+  const event = await client.events.publish({ type: 'order.pulled', data: {} });
+  const child = consumer.start('consume.ts', [id], environment());
+  try {
+    const [printed] = await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+    expect(String(printed)).toBe(`${event.id} order.pulled\n`);
+  } finally {
+    child.kill('SIGTERM');
+  }
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(await client.webhookEndpoints.event(id, event.id)).toMatchObject({ status: 'delivered' });
+});
+
 test('an application reads the affiliates of a merchant who granted it access', async () => {
   ran.add('merchant.ts');
   const application = await register(world.api, { redirect_uris: ['https://shop.example.com/callback'] });

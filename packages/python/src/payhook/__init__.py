@@ -14,6 +14,7 @@ from ._errors import (
 from ._files import AsyncDownload, Download, FileHeaders, Upload
 from ._hooks import RequestInfo, ResponseInfo
 from ._listing import AsyncListing, Listing, Page
+from .consuming import consume_events, consume_events_async
 from .oauth import AsyncOAuth, Authorization, OAuth, Tokens
 from .webhooks import sign_webhook, verify_webhook, verify_webhooks
 
@@ -40,6 +41,8 @@ __all__ = [
     "UnknownOutcomeError",
     "Upload",
     "WebhookVerificationError",
+    "consume_events",
+    "consume_events_async",
     "sign_webhook",
     "types",
     "verify_webhook",

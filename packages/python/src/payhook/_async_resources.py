@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Literal
 
-from . import types
+from . import types as records
 from ._calls import AsyncCalls, CallOptions, ConditionalOptions, KeyedConditionalOptions, KeyedOptions
 from ._files import AsyncDownload, Upload
 from ._listing import AsyncListing
@@ -41,7 +41,7 @@ class AsyncPayouts:
         paid_at_lte: str | None = None,
         paid_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutSummary]:
+    ) -> AsyncListing[records.PayoutSummary]:
         """List affiliate payouts."""
         return self._calls.listing(
             "GET",
@@ -53,9 +53,9 @@ class AsyncPayouts:
 
     async def create(
         self,
-        body: types.PayoutSelection | None = None,
+        body: records.PayoutSelection | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.Payout:
+    ) -> records.Payout:
         """Create a payout. Takes all unpaid commissions that match the filters and are not on hold. An
         account has at most one unpaid payout.
         """
@@ -63,9 +63,9 @@ class AsyncPayouts:
 
     async def preview(
         self,
-        body: types.PayoutSelection | None = None,
+        body: records.PayoutSelection | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.PayoutPreview:
+    ) -> records.PayoutPreview:
         """Preview a payout. Shows exactly what create would do now, without doing it. Use it as a report
         of what you owe.
         """
@@ -73,7 +73,7 @@ class AsyncPayouts:
 
     def preview_affiliates(
         self,
-        body: types.PayoutSelection | None = None,
+        body: records.PayoutSelection | None = None,
         *,
         page: int | None = None,
         per_page: int | None = None,
@@ -81,7 +81,7 @@ class AsyncPayouts:
         sort: Literal["id", "-id", "affiliate_id", "-affiliate_id", "commission_count", "-commission_count"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> AsyncListing[types.PayoutLine]:
+    ) -> AsyncListing[records.PayoutLine]:
         """List the lines a payout would pay. Works for any number of rows. Each page is computed when
         requested.
         """
@@ -96,7 +96,7 @@ class AsyncPayouts:
 
     def preview_excluded(
         self,
-        body: types.PayoutSelection | None = None,
+        body: records.PayoutSelection | None = None,
         *,
         page: int | None = None,
         per_page: int | None = None,
@@ -105,7 +105,7 @@ class AsyncPayouts:
         reason: Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> AsyncListing[types.PayoutPreviewExclusion]:
+    ) -> AsyncListing[records.PayoutPreviewExclusion]:
         """List the affiliates a payout would leave out. Works for any number of rows. Each page is
         computed when requested.
         """
@@ -120,7 +120,7 @@ class AsyncPayouts:
 
     def preview_signals(
         self,
-        body: types.PayoutSelection | None = None,
+        body: records.PayoutSelection | None = None,
         *,
         page: int | None = None,
         per_page: int | None = None,
@@ -130,7 +130,7 @@ class AsyncPayouts:
         affiliate_id: int | None = None,
         blocks: bool | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> AsyncListing[types.PayoutSignal]:
+    ) -> AsyncListing[records.PayoutSignal]:
         """List the signals of a payout that would be created. Works for any number of rows. Each page is
         computed when requested.
         """
@@ -143,11 +143,11 @@ class AsyncPayouts:
             **options,
         )
 
-    async def current(self, **options: Unpack[CallOptions]) -> types.Payout:
+    async def current(self, **options: Unpack[CallOptions]) -> records.Payout:
         """Get the current unpaid payout."""
         return await self._calls.record("GET", ("/v2/affiliates/payouts/current",), **options)
 
-    async def get(self, payout_id: str, **options: Unpack[CallOptions]) -> types.Payout:
+    async def get(self, payout_id: str, **options: Unpack[CallOptions]) -> records.Payout:
         """Get a payout by id. `current` in place of the id reads the unpaid payout, here and in the paths
         below.
         """
@@ -156,9 +156,9 @@ class AsyncPayouts:
     async def complete(
         self,
         payout_id: str,
-        body: types.CompletePayoutBody,
+        body: records.CompletePayoutBody,
         **options: Unpack[KeyedConditionalOptions],
-    ) -> types.CompletedPayout:
+    ) -> records.CompletedPayout:
         """Complete a payout. Marks who was paid. A line is one affiliate in one currency. An entry covers
         one line, or without `currency` all lines of the affiliate. Listed with true: paid, in full or
         up to `amount`, with the rest owed again. Listed with false, or not listed: the commissions are
@@ -175,7 +175,7 @@ class AsyncPayouts:
         """Delete a payout. Only an unpaid payout can be deleted; its commissions are released."""
         await self._calls.nothing("DELETE", ("/v2/affiliates/payouts/{payout_id}", payout_id), **options)
 
-    async def approval(self, payout_id: str, **options: Unpack[CallOptions]) -> types.PayoutApproval:
+    async def approval(self, payout_id: str, **options: Unpack[CallOptions]) -> records.PayoutApproval:
         """Get the approval of a payout. Who created and changed the payout, how many people must approve
         it, who did, and for each owner and member whether they can approve, or why not.
         """
@@ -188,9 +188,9 @@ class AsyncPayouts:
     async def approve(
         self,
         payout_id: str,
-        body: types.ApprovePayoutBody,
+        body: records.ApprovePayoutBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Payout:
+    ) -> records.Payout:
         """Approve a payout. For accounts whose `approval` is `second_person`. Needs the session of a user
         who did not create or change the payout, and was not let in since by a user who did. An approval
         applies to one revision: any change of the payout voids it. A payout whose author is unknown
@@ -207,9 +207,9 @@ class AsyncPayouts:
     async def reject(
         self,
         payout_id: str,
-        body: types.RejectPayoutBody,
+        body: records.RejectPayoutBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Payout:
+    ) -> records.Payout:
         """Reject a payout. The payout stays visible as it is until it is changed, deleted or approved."""
         return await self._calls.record(
             "POST",
@@ -240,7 +240,7 @@ class AsyncPayouts:
         is_paid: bool | None = None,
         payment_reference: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutLine]:
+    ) -> AsyncListing[records.PayoutLine]:
         """List the lines of a payout."""
         return self._calls.listing(
             "GET",
@@ -285,7 +285,7 @@ class AsyncPayouts:
         paid_at_lte: str | None = None,
         paid_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Commission]:
+    ) -> AsyncListing[records.Commission]:
         """List the commissions of a payout."""
         return self._calls.listing(
             "GET",
@@ -306,7 +306,7 @@ class AsyncPayouts:
         reason: Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready", "form_missing", "form_expired"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutExclusion]:
+    ) -> AsyncListing[records.PayoutExclusion]:
         """List the affiliates left out of a payout."""
         return self._calls.listing(
             "GET",
@@ -330,7 +330,7 @@ class AsyncPayouts:
         is_ended: bool | None = None,
         is_reviewed: bool | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutSignal]:
+    ) -> AsyncListing[records.PayoutSignal]:
         """List the signals of a payout. What may point to fraud in its lines, found when it was created
         and when it changed, and who reviewed it. Those that no longer hold stay: `is_ended=false`
         leaves them out.
@@ -354,9 +354,9 @@ class AsyncPayouts:
     async def review_signals(
         self,
         payout_id: str,
-        body: types.ReviewPayoutSignalsBody,
+        body: records.ReviewPayoutSignalsBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Payout:
+    ) -> records.Payout:
         """Review signals of a payout. Notes that you, a signed-in user, have looked into signals, so that
         they no longer block. Signals that are found later need a review of their own. Approving the
         payout reviews those that do not block.
@@ -372,9 +372,9 @@ class AsyncPayouts:
         self,
         payout_id: str,
         affiliate_id: int,
-        body: types.ReturnPayoutLineBody,
+        body: records.ReturnPayoutLineBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.PayoutLine:
+    ) -> records.PayoutLine:
         """Book a return. Books the return of a payment, in full or in part, as often as needed, up to the
         amount paid. The money is owed to the affiliate again, exempt from the minimum. Idempotent by
         `external_id`.
@@ -398,7 +398,7 @@ class AsyncPayouts:
         currency: str | None = None,
         is_undone: bool | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutReturn]:
+    ) -> AsyncListing[records.PayoutReturn]:
         """List the returns of a line. Includes returns that were undone."""
         return self._calls.listing(
             "GET",
@@ -424,7 +424,7 @@ class AsyncPayouts:
             **options,
         )
 
-    async def payment_files(self, payout_id: str, **options: Unpack[CallOptions]) -> types.PaymentFiles:
+    async def payment_files(self, payout_id: str, **options: Unpack[CallOptions]) -> records.PaymentFiles:
         """Get the payment files that a payout needs. One file for each payment method and currency: whom
         it pays, whom it cannot pay and why, the sums, and who downloaded it at which revision. A
         download is recorded before its first byte is sent. `in_several_files` lists affiliates whom two
@@ -485,7 +485,7 @@ class AsyncPayouts:
         *,
         ignore_columns: str | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.PayoutResultProposal:
+    ) -> records.PayoutResultProposal:
         """Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA
         file with returns, a report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`.
         Its kind is recognised by its bytes; text/csv and application/xml are accepted too. The response
@@ -513,7 +513,7 @@ class AsyncPayouts:
         sort: Literal["id", "-id"] | None = None,
         kind: Literal["camt.053", "camt.054", "pain.002", "verification", "nacha", "paypal", "wise", "paid_list"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutResult]:
+    ) -> AsyncListing[records.PayoutResult]:
         """List the result files of a payout."""
         return self._calls.listing(
             "GET",
@@ -534,7 +534,7 @@ class AsyncPayouts:
         result: Literal["match", "close_match", "no_match", "not_possible", "name_used"] | None = None,
         is_mismatch: bool | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutVerification]:
+    ) -> AsyncListing[records.PayoutVerification]:
         """List what banks answered about the payees of a payout. The last verification of each destination
         that the payout pays, also from the files of earlier payouts. A destination that was changed
         since has none. `is_mismatch=true` lists those to decide about before the payout is approved.
@@ -560,7 +560,7 @@ class AsyncPayoutSchedules:
         after: str | None = None,
         sort: Literal["created_at", "-created_at", "name", "-name"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PayoutSchedule]:
+    ) -> AsyncListing[records.PayoutSchedule]:
         """List schedules of payouts."""
         return self._calls.listing(
             "GET",
@@ -572,9 +572,9 @@ class AsyncPayoutSchedules:
 
     async def create(
         self,
-        body: types.CreatePayoutScheduleBody,
+        body: records.CreatePayoutScheduleBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.PayoutSchedule:
+    ) -> records.PayoutSchedule:
         """Create a schedule of payouts. On its day, a schedule creates a payout as `POST
         /v2/affiliates/payouts` would, and a person completes it. It is first due after today. If no
         server was running on a due day, it runs once when a server starts. If there is nothing to pay,
@@ -582,7 +582,7 @@ class AsyncPayoutSchedules:
         """
         return await self._calls.record("POST", ("/v2/affiliates/payout-schedules",), body=body, **options)
 
-    async def get(self, schedule_id: str, **options: Unpack[CallOptions]) -> types.PayoutSchedule:
+    async def get(self, schedule_id: str, **options: Unpack[CallOptions]) -> records.PayoutSchedule:
         """Get a schedule of payouts."""
         return await self._calls.record(
             "GET",
@@ -593,9 +593,9 @@ class AsyncPayoutSchedules:
     async def change(
         self,
         schedule_id: str,
-        body: types.ChangePayoutScheduleBody,
+        body: records.ChangePayoutScheduleBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.PayoutSchedule:
+    ) -> records.PayoutSchedule:
         """Change a schedule of payouts. The author of a change counts as the creator of the next payouts,
         and so cannot approve them. The next due day is counted from today.
         """
@@ -622,9 +622,9 @@ class AsyncInvoices:
     async def issue(
         self,
         payout_id: str,
-        body: types.IssueInvoicesBody | None = None,
+        body: records.IssueInvoicesBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.IssuedInvoices:
+    ) -> records.IssuedInvoices:
         """Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing,
         issues an invoice for the payment, including tax by the rules of `invoicing`, and a credit note
         for returns since. Repeating the request issues only what is missing. A return of an invoiced
@@ -652,7 +652,7 @@ class AsyncInvoices:
         currency: str | None = None,
         kind: Literal["invoice", "credit_note"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Invoice]:
+    ) -> AsyncListing[records.Invoice]:
         """List invoices. Self-billing invoices and credit notes."""
         return self._calls.listing(
             "GET",
@@ -662,7 +662,7 @@ class AsyncInvoices:
             **options,
         )
 
-    async def get(self, invoice_id: str, **options: Unpack[CallOptions]) -> types.Invoice:
+    async def get(self, invoice_id: str, **options: Unpack[CallOptions]) -> records.Invoice:
         """Get an invoice."""
         return await self._calls.record(
             "GET",
@@ -726,7 +726,7 @@ class AsyncReports:
         page: str | None = None,
         per_page: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> types.ReportSummary:
+    ) -> records.ReportSummary:
         """Get what was earned, refunded and paid in a period. Amounts by currency and group, for a period
         in the account's time zone. Amounts of different currencies are never added. In each row:
         opening + earned + adjusted - refunded - voided - paid + returned = closing. A refund or payment
@@ -787,7 +787,7 @@ class AsyncReports:
         has_program: bool | None = None,
         payout_method: Literal["paypal", "wise", "other", "wise_bank", "sepa", "ach", "none"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.ReportEntry]:
+    ) -> AsyncListing[records.ReportEntry]:
         """List the entries behind the amounts of a report. One entry for each commission, adjustment,
         refund, void, payment and return. An amount of a report is the sum of the entries of its kind,
         days, currency and group, and what is owed after a day that of all entries up to it. Only
@@ -832,7 +832,7 @@ class AsyncReports:
         to: str | None = None,
         year: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PaidRow]:
+    ) -> AsyncListing[records.PaidRow]:
         """List the payments of a period. One row per affiliate, currency and payout method, on a cash
         basis: what was paid in the period, what was returned in it, and the difference. A period is a
         `year`, or the days `from` and `to`, both included, in the account's time zone; a missing bound
@@ -846,7 +846,7 @@ class AsyncReports:
             **options,
         )
 
-    async def us_tax(self, *, year: str | None = None, **options: Unpack[CallOptions]) -> types.UsTaxReport:
+    async def us_tax(self, *, year: str | None = None, **options: Unpack[CallOptions]) -> records.UsTaxReport:
         """Get the sums of a year for US tax forms. The figures that a payer in the United States needs for
         a calendar year of the account’s time zone: who was paid by which method, net of returns, and
         who has not signed a form. PayPal reports its payments on Form 1099-K, so they are separate. It
@@ -872,7 +872,7 @@ class AsyncReports:
         is_above_state_threshold: bool | None = None,
         is_reportable: bool | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.UsTaxRow]:
+    ) -> AsyncListing[records.UsTaxRow]:
         """List affiliates for US tax forms. The figures that a payer in the United States needs for a
         calendar year of the account’s time zone: who was paid by which method, net of returns, and who
         has not signed a form. PayPal reports its payments on Form 1099-K, so they are separate. It is a
@@ -890,7 +890,7 @@ class AsyncReports:
         self,
         *,
         year: str | None = None,
-        format: types.UsTaxFormat | None = None,
+        format: records.UsTaxFormat | None = None,
         **options: Unpack[KeyedOptions],
     ) -> AsyncDownload:
         """Export the data of Form 1099-NEC for a filing service or the IRS. A file with whole tax ids. By
@@ -914,7 +914,7 @@ class AsyncReports:
         from_: str | None = None,
         to: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> types.AffiliateStatement:
+    ) -> records.AffiliateStatement:
         """Get the statement of an affiliate. By currency: what was owed before the period, what was
         earned, adjusted, refunded, voided, paid and returned in it, and what was owed after it.
         Consecutive statements join without a gap. A refund that is entered late still belongs to the
@@ -977,7 +977,7 @@ class AsyncAffiliates:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.AffiliateWithBalance]:
+    ) -> AsyncListing[records.AffiliateWithBalance]:
         """List affiliates. With their balances. `sort=-unpaid` begins with whom most is owed that a payout
         may take, in `balance_currency`, by default the account's; who has nothing in it stays in the
         list, at 0.
@@ -992,15 +992,15 @@ class AsyncAffiliates:
 
     async def create(
         self,
-        body: types.CreateAffiliateBody,
+        body: records.CreateAffiliateBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Affiliate:
+    ) -> records.Affiliate:
         """Create an affiliate. If the affiliate exists, the answer is a 409 whose `Location` is the
         affiliate with that e-mail address or external_id.
         """
         return await self._calls.record("POST", ("/v2/affiliates",), body=body, **options)
 
-    async def balances(self, **options: Unpack[CallOptions]) -> types.AffiliateBalances:
+    async def balances(self, **options: Unpack[CallOptions]) -> records.AffiliateBalances:
         """Get what is owed in all. What all affiliates are owed, by currency and state. `payable` is what
         a payout without filters would take now; what else is not in the unpaid payout has the reason
         for which that would leave it out.
@@ -1015,7 +1015,7 @@ class AsyncAffiliates:
         partial: bool | None = None,
         progress_key: str | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.AffiliateImport:
+    ) -> records.AffiliateImport:
         """Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns:
         name_first, name_last, email, external_id, slug, status, payout_method, paypal_email,
         is_ready_for_payout, commissions_are, legal_type, country, language; email is required. A column
@@ -1038,16 +1038,16 @@ class AsyncAffiliates:
             **options,
         )
 
-    async def get(self, affiliate_id: int, **options: Unpack[CallOptions]) -> types.AffiliateWithBalance:
+    async def get(self, affiliate_id: int, **options: Unpack[CallOptions]) -> records.AffiliateWithBalance:
         """Get an affiliate with its balance."""
         return await self._calls.record("GET", ("/v2/affiliates/{affiliate_id}", affiliate_id), **options)
 
     async def change(
         self,
         affiliate_id: int,
-        body: types.ChangeAffiliateBody,
+        body: records.ChangeAffiliateBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Affiliate:
+    ) -> records.Affiliate:
         """Change an affiliate. Changes the fields you send; null clears. A new name or destination shows
         in the unpaid payout at once and raises its revision. Sending the current values is no change
         and causes no event.
@@ -1059,7 +1059,7 @@ class AsyncAffiliates:
             **options,
         )
 
-    async def erase(self, affiliate_id: int, **options: Unpack[KeyedOptions]) -> types.Erasure:
+    async def erase(self, affiliate_id: int, **options: Unpack[KeyedOptions]) -> records.Erasure:
         """Erase the person behind an affiliate. Takes names, e-mail addresses and your own id out of the
         affiliate, its payouts and imports at once, then out of commissions, refunds, events, attempts,
         stored answers and the audit log. It cannot be undone. Amounts stay, and the affiliate stays as
@@ -1076,7 +1076,7 @@ class AsyncAffiliates:
         self,
         external_id: str,
         **options: Unpack[CallOptions],
-    ) -> types.AffiliateWithBalance:
+    ) -> records.AffiliateWithBalance:
         """Get an affiliate by your own id. With its balance."""
         return await self._calls.record(
             "GET",
@@ -1087,9 +1087,9 @@ class AsyncAffiliates:
     async def put_by_external_id(
         self,
         external_id: str,
-        body: types.PutAffiliateByExternalIdBody,
+        body: records.PutAffiliateByExternalIdBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Affiliate:
+    ) -> records.Affiliate:
         """Create or change an affiliate by your own id. Creates the affiliate with this external_id (201;
         `email` is required), or changes the fields you send if it exists (200). Absent fields stay as
         they are, null clears, and sending the current values causes no event. Two requests at once
@@ -1106,7 +1106,7 @@ class AsyncAffiliates:
         self,
         affiliate_id: int,
         **options: Unpack[CallOptions],
-    ) -> types.AffiliateDestinations:
+    ) -> records.AffiliateDestinations:
         """Get where an affiliate is paid. The one destination for all currencies, and those for single
         currencies. Account numbers are shown by their last four characters.
         """
@@ -1119,9 +1119,9 @@ class AsyncAffiliates:
     async def put_destination(
         self,
         affiliate_id: int,
-        body: types.PutAffiliateDestinationBody,
+        body: records.PutAffiliateDestinationBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.AffiliateDestination:
+    ) -> records.AffiliateDestination:
         """Set where an affiliate is paid. Replaces the destination for `currency`, or the one for all
         currencies. `sepa` needs `account_holder` and `iban`, and takes `bic`; `ach` needs
         `account_holder`, `routing_number`, `account_number` and `account_type`; the other types need
@@ -1156,9 +1156,9 @@ class AsyncAffiliates:
     async def use_verified_name(
         self,
         affiliate_id: int,
-        body: types.UseVerifiedNameBody,
+        body: records.UseVerifiedNameBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.AffiliateDestination:
+    ) -> records.AffiliateDestination:
         """Use the name that the bank of the payee has. Makes `verification.bank_name` of a destination its
         account holder. IBAN and BIC stay. Like every change it raises the revision of the unpaid
         payout, and `destination_wait_hours` applies. The answer of the bank is kept, with the name that
@@ -1182,7 +1182,7 @@ class AsyncAffiliates:
         payout_id: str | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.DestinationCorrection]:
+    ) -> AsyncListing[records.DestinationCorrection]:
         """List what banks corrected in where affiliates are paid. The notifications of change in the NACHA
         files of banks, those due first. Account numbers are shown by their last four characters.
         """
@@ -1198,7 +1198,7 @@ class AsyncAffiliates:
         self,
         correction_id: str,
         **options: Unpack[KeyedOptions],
-    ) -> types.DestinationCorrection:
+    ) -> records.DestinationCorrection:
         """Accept the correction of a destination. Makes the destination what the bank says. Like every
         change it raises the revision of the unpaid payout, and `destination_wait_hours` applies. The
         correction is kept.
@@ -1213,7 +1213,7 @@ class AsyncAffiliates:
         self,
         correction_id: str,
         **options: Unpack[KeyedOptions],
-    ) -> types.DestinationCorrection:
+    ) -> records.DestinationCorrection:
         """Dismiss the correction of a destination. Leaves the destination as it is. The correction is
         kept.
         """
@@ -1234,7 +1234,7 @@ class AsyncAffiliates:
         status: Literal["waiting", "sent", "failed"] | None = None,
         affiliate_id: int | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.AffiliateNotice]:
+    ) -> AsyncListing[records.AffiliateNotice]:
         """List e-mails to affiliates. Those that wait, and those of the last week that were sent or
         failed.
         """
@@ -1249,10 +1249,10 @@ class AsyncAffiliates:
     async def preview_notice(
         self,
         *,
-        kind: types.AffiliateNoticeKind,
-        language: types.NoticeLanguage | None = None,
+        kind: records.AffiliateNoticeKind,
+        language: records.NoticeLanguage | None = None,
         **options: Unpack[CallOptions],
-    ) -> types.AffiliateNoticePreview:
+    ) -> records.AffiliateNoticePreview:
         """Preview an e-mail to affiliates. Shows the e-mail of a kind with example data. Sends nothing."""
         return await self._calls.record(
             "GET",
@@ -1272,7 +1272,7 @@ class AsyncAffiliates:
         form_status: Literal["none", "valid", "lapsing", "lapsed"] | None = None,
         self_billing_status: Literal["none", "valid", "ending", "ended"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.AffiliateTaxProfile]:
+    ) -> AsyncListing[records.AffiliateTaxProfile]:
         """List who affiliates are to a tax office. For example those whose form lapses at the end of this
         year. Affiliates without a tax profile are not listed.
         """
@@ -1288,7 +1288,7 @@ class AsyncAffiliates:
         self,
         affiliate_id: int,
         **options: Unpack[CallOptions],
-    ) -> types.AffiliateTaxProfile:
+    ) -> records.AffiliateTaxProfile:
         """Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its
         end.
         """
@@ -1301,9 +1301,9 @@ class AsyncAffiliates:
     async def put_tax_profile(
         self,
         affiliate_id: int,
-        body: types.PutAffiliateTaxProfileBody,
+        body: records.PutAffiliateTaxProfileBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.AffiliateTaxProfile:
+    ) -> records.AffiliateTaxProfile:
         """Set who an affiliate is to a tax office. Replaces the tax profile. Only `tax_id` may be left out
         to keep the one there is. Numbers of the United States are checked by their form, VAT ids by
         their check digits too; no office is asked. `legal_type` and `country` of the affiliate stay
@@ -1328,9 +1328,9 @@ class AsyncAffiliates:
     async def adjust(
         self,
         affiliate_id: int,
-        body: types.CreateAdjustmentBody,
+        body: records.CreateAdjustmentBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Commission:
+    ) -> records.Commission:
         """Credit or debit an affiliate. A commission of type adjustment, exempt from the hold; a negative
         one is taken from the next payout.
         """
@@ -1355,7 +1355,7 @@ class AsyncAnalytics:
         currency: str | None = None,
         program_id: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> types.CommissionAnalytics:
+    ) -> records.CommissionAnalytics:
         """Get what was earned, refunded and paid over time. Amounts and counts by currency and by day,
         week or month in the account's time zone, at most 400 intervals. Over all time, earned plus
         adjusted plus returned, less refunded, voided and paid, is what is owed.
@@ -1376,7 +1376,7 @@ class AsyncAnalytics:
         webhook_endpoint_id: str | None = None,
         owner: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> types.DeliveryAnalytics:
+    ) -> records.DeliveryAnalytics:
         """Get webhook deliveries over time. By minute, hour or day: published events and the status of
         their deliveries, attempts by answer, and percentiles of their durations. At most 1500 minutes,
         750 hours or 400 days. A delivery counts when its event was published, an attempt when it began.
@@ -1406,7 +1406,7 @@ class AsyncPrograms:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Program]:
+    ) -> AsyncListing[records.Program]:
         """List programs."""
         return self._calls.listing(
             "GET",
@@ -1416,11 +1416,15 @@ class AsyncPrograms:
             **options,
         )
 
-    async def create(self, body: types.CreateProgramBody, **options: Unpack[KeyedOptions]) -> types.Program:
+    async def create(
+        self,
+        body: records.CreateProgramBody,
+        **options: Unpack[KeyedOptions],
+    ) -> records.Program:
         """Create a program."""
         return await self._calls.record("POST", ("/v2/affiliates/programs",), body=body, **options)
 
-    async def get(self, program_id: int, **options: Unpack[CallOptions]) -> types.Program:
+    async def get(self, program_id: int, **options: Unpack[CallOptions]) -> records.Program:
         """Get a program."""
         return await self._calls.record(
             "GET",
@@ -1431,9 +1435,9 @@ class AsyncPrograms:
     async def change(
         self,
         program_id: int,
-        body: types.ChangeProgramBody,
+        body: records.ChangeProgramBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.Program:
+    ) -> records.Program:
         """Change a program. A new hold applies to new commissions only."""
         return await self._calls.record(
             "PATCH",
@@ -1481,7 +1485,7 @@ class AsyncCommissions:
         paid_at_lte: str | None = None,
         paid_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Commission]:
+    ) -> AsyncListing[records.Commission]:
         """List commissions."""
         return self._calls.listing(
             "GET",
@@ -1491,7 +1495,11 @@ class AsyncCommissions:
             **options,
         )
 
-    async def create(self, body: types.CommissionInput, **options: Unpack[KeyedOptions]) -> types.Commission:
+    async def create(
+        self,
+        body: records.CommissionInput,
+        **options: Unpack[KeyedOptions],
+    ) -> records.Commission:
         """Create a commission. `external_id` is unique: sending the same content again answers 200 with
         the stored record. Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded
         half up, so a small sale may give 0.
@@ -1500,9 +1508,9 @@ class AsyncCommissions:
 
     async def create_many(
         self,
-        body: types.CreateCommissionBatchBody,
+        body: records.CreateCommissionBatchBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.CommissionBatch:
+    ) -> records.CommissionBatch:
         """Create up to 1,000 commissions. All or nothing; with `partial` each item separately. An item
         that breaks the schema, as with a negative amount, refuses the whole batch. Without `amount` it
         is computed from `sale_amount` and `rate_bps`, rounded half up, so a small sale may give 0.
@@ -1517,7 +1525,7 @@ class AsyncCommissions:
         partial: bool | None = None,
         progress_key: str | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.CommissionImport:
+    ) -> records.CommissionImport:
         """Import commissions from CSV. Columns: external_id, affiliate_id, affiliate_external_id,
         affiliate_email, program_id, type, amount, currency, sale_amount, rate_bps, order_id,
         order_line_id, customer_email, product_id, product_name, description, occurred_at; exactly one
@@ -1534,7 +1542,7 @@ class AsyncCommissions:
             **options,
         )
 
-    async def get(self, commission_id: str, **options: Unpack[CallOptions]) -> types.Commission:
+    async def get(self, commission_id: str, **options: Unpack[CallOptions]) -> records.Commission:
         """Get a commission."""
         return await self._calls.record(
             "GET",
@@ -1545,9 +1553,9 @@ class AsyncCommissions:
     async def void(
         self,
         commission_id: str,
-        body: types.VoidCommissionBody | None = None,
+        body: records.VoidCommissionBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.Commission:
+    ) -> records.Commission:
         """Void a commission. Only a commission that is not paid; it also leaves the unpaid payout. Its
         external_id stays taken.
         """
@@ -1558,7 +1566,7 @@ class AsyncCommissions:
             **options,
         )
 
-    async def hold(self, commission_id: str, **options: Unpack[KeyedOptions]) -> types.Commission:
+    async def hold(self, commission_id: str, **options: Unpack[KeyedOptions]) -> records.Commission:
         """Hold a commission for review. The commission is pending until `unhold`, and leaves the unpaid
         payout.
         """
@@ -1568,7 +1576,7 @@ class AsyncCommissions:
             **options,
         )
 
-    async def unhold(self, commission_id: str, **options: Unpack[KeyedOptions]) -> types.Commission:
+    async def unhold(self, commission_id: str, **options: Unpack[KeyedOptions]) -> records.Commission:
         """End the review of a commission."""
         return await self._calls.record(
             "POST",
@@ -1579,9 +1587,9 @@ class AsyncCommissions:
     async def refund(
         self,
         commission_id: str,
-        body: types.RefundCommissionBody,
+        body: records.RefundCommissionBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.CommissionRefund:
+    ) -> records.CommissionRefund:
         """Refund a commission. Refunds part of a commission, or the rest. An unpaid one is reduced, or
         voided when nothing is left, also in the unpaid payout, whose revision rises. For a paid one,
         what was paid stays paid and a negative clawback joins the next payout. Refunds by `sale_amount`
@@ -1600,7 +1608,7 @@ class AsyncRefunds:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def create(self, body: types.RefundOrderBody, **options: Unpack[KeyedOptions]) -> types.Refund:
+    async def create(self, body: records.RefundOrderBody, **options: Unpack[KeyedOptions]) -> records.Refund:
         """Refund an order. For a shop's hook, which knows orders but not commissions. Without an amount it
         takes all that is left of `order_id`, or of `product_id` in it. `sale_amount` and `amount` need
         an order with one sale; `lines` say what was refunded of each. Commissions with the same
@@ -1634,7 +1642,7 @@ class AsyncRefunds:
         occurred_at_lte: str | None = None,
         occurred_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Refund]:
+    ) -> AsyncListing[records.Refund]:
         """List refunds."""
         return self._calls.listing(
             "GET",
@@ -1644,11 +1652,11 @@ class AsyncRefunds:
             **options,
         )
 
-    async def get(self, refund_id: str, **options: Unpack[CallOptions]) -> types.Refund:
+    async def get(self, refund_id: str, **options: Unpack[CallOptions]) -> records.Refund:
         """Get a refund. By its id or its `external_id`."""
         return await self._calls.record("GET", ("/v2/affiliates/refunds/{refund_id}", refund_id), **options)
 
-    async def reverse(self, refund_id: str, **options: Unpack[KeyedOptions]) -> types.Refund:
+    async def reverse(self, refund_id: str, **options: Unpack[KeyedOptions]) -> records.Refund:
         """Reverse a refund. For a refund made by mistake, named by its id or its `external_id`. What it
         took is owed again, its clawbacks are voided, and what still waits for a commission is
         withdrawn. Refused once a payout was paid less because of it.
@@ -1683,7 +1691,7 @@ class AsyncImports:
         progress_key: str | None = None,
         file_name: str | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.ImportPreview:
+    ) -> records.ImportPreview:
         """Look at a file before importing it. The file may be a workbook (.xlsx or .ods), or CSV in UTF-8,
         UTF-16 or Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and
         order: what the request does not say is guessed from the bytes, the names of the columns and the
@@ -1722,7 +1730,7 @@ class AsyncImports:
         accept_guesses: bool | None = None,
         save_as: str | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.ImportReport:
+    ) -> records.ImportReport:
         """Import a file of any shape. The file may be a workbook (.xlsx or .ods), or CSV in UTF-8, UTF-16
         or Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and order: what
         the request does not say is guessed from the bytes, the names of the columns and the values.
@@ -1754,7 +1762,7 @@ class AsyncImports:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Import]:
+    ) -> AsyncListing[records.Import]:
         """List imports."""
         return self._calls.listing(
             "GET",
@@ -1796,7 +1804,7 @@ class AsyncImports:
             **options,
         )
 
-    async def progress(self, *, key: str, **options: Unpack[CallOptions]) -> types.ImportProgress:
+    async def progress(self, *, key: str, **options: Unpack[CallOptions]) -> records.ImportProgress:
         """Get how far a running import is. Of an import, its preview or its bad lines, while the request
         is being worked on, at whichever server it is. Sending the file comes before, and who sends it
         knows how far that is.
@@ -1812,7 +1820,7 @@ class AsyncImports:
         sort: Literal["name", "-name", "updated_at", "-updated_at"] | None = None,
         kind: Literal["affiliates", "commissions"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.ImportMapping]:
+    ) -> AsyncListing[records.ImportMapping]:
         """List saved mappings. A file with the header of one is read by it, unless the request says
         otherwise.
         """
@@ -1824,11 +1832,11 @@ class AsyncImports:
             **options,
         )
 
-    async def get(self, import_id: str, **options: Unpack[CallOptions]) -> types.Import:
+    async def get(self, import_id: str, **options: Unpack[CallOptions]) -> records.Import:
         """Get an import."""
         return await self._calls.record("GET", ("/v2/imports/{import_id}", import_id), **options)
 
-    async def undo(self, import_id: str, **options: Unpack[KeyedOptions]) -> types.Import:
+    async def undo(self, import_id: str, **options: Unpack[KeyedOptions]) -> records.Import:
         """Undo an import. Whole, or not at all: while nothing of it was paid here, refunded, returned, put
         into a payout or changed since. What is in use is named with the reason. Commissions are voided,
         count in no sum, and their external_ids are free again; past payouts and affiliates it made are
@@ -1857,7 +1865,7 @@ class AsyncWebhookEndpoints:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.WebhookEndpoint]:
+    ) -> AsyncListing[records.WebhookEndpoint]:
         """List webhook endpoints."""
         return self._calls.listing(
             "GET",
@@ -1869,24 +1877,24 @@ class AsyncWebhookEndpoints:
 
     async def create(
         self,
-        body: types.CreateWebhookEndpointBody,
+        body: records.CreateWebhookEndpointBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.NewWebhookEndpoint:
+    ) -> records.NewWebhookEndpoint:
         """Create a webhook endpoint. Events from now on are sent there. The answer shows the secret that
         signs them.
         """
         return await self._calls.record("POST", ("/v2/webhook-endpoints",), body=body, **options)
 
-    async def get(self, id: str, **options: Unpack[CallOptions]) -> types.WebhookEndpoint:
+    async def get(self, id: str, **options: Unpack[CallOptions]) -> records.WebhookEndpoint:
         """Get a webhook endpoint."""
         return await self._calls.record("GET", ("/v2/webhook-endpoints/{id}", id), **options)
 
     async def change(
         self,
         id: str,
-        body: types.ChangeWebhookEndpointBody,
+        body: records.ChangeWebhookEndpointBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.ChangedWebhookEndpoint:
+    ) -> records.ChangedWebhookEndpoint:
         """Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled.
         When it is enabled again, all held events are sent, with a new schedule, or cancelled, as `held`
         says. Header values stay with the origin they were given for. A URL with another scheme, host or
@@ -1908,7 +1916,7 @@ class AsyncWebhookEndpoints:
         self,
         external_id: str,
         **options: Unpack[CallOptions],
-    ) -> types.WebhookEndpoint:
+    ) -> records.WebhookEndpoint:
         """Get a webhook endpoint by your own id."""
         return await self._calls.record(
             "GET",
@@ -1919,9 +1927,9 @@ class AsyncWebhookEndpoints:
     async def put_by_external_id(
         self,
         external_id: str,
-        body: types.PutWebhookEndpointByExternalIdBody,
+        body: records.PutWebhookEndpointByExternalIdBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.ChangedWebhookEndpoint:
+    ) -> records.ChangedWebhookEndpoint:
         """Create or configure a webhook endpoint by your own id. Creates the endpoint with this
         external_id (201, with the secret), or gives it exactly this configuration (200): absent fields
         get the value of a new endpoint, and headers that are not named are removed. `status`,
@@ -1935,7 +1943,7 @@ class AsyncWebhookEndpoints:
             **options,
         )
 
-    async def secret(self, id: str, **options: Unpack[CallOptions]) -> types.WebhookEndpointSecret:
+    async def secret(self, id: str, **options: Unpack[CallOptions]) -> records.WebhookEndpointSecret:
         """Get the secret that signs deliveries. What the receiver verifies with: the secret, or with
         `signing: ed25519` the public key. A private key is never shown. Who got it is in the audit log.
         """
@@ -1944,9 +1952,9 @@ class AsyncWebhookEndpoints:
     async def rotate_secret(
         self,
         id: str,
-        body: types.RotateWebhookEndpointSecretBody | None = None,
+        body: records.RotateWebhookEndpointSecretBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookEndpointSecret:
+    ) -> records.WebhookEndpointSecret:
         """Make a new secret. Deliveries carry signatures with both secrets for a day, or for
         `overlap_seconds`. If the header of the scheme takes only one signature, the previous secret
         makes it until then.
@@ -1958,7 +1966,7 @@ class AsyncWebhookEndpoints:
             **options,
         )
 
-    async def confirm_contact(self, id: str, **options: Unpack[KeyedOptions]) -> types.WebhookEndpoint:
+    async def confirm_contact(self, id: str, **options: Unpack[KeyedOptions]) -> records.WebhookEndpoint:
         """Send the link that confirms the contact again. E-mails a new link to `contact_email`; earlier
         links end. Creating and changing the endpoint sends one already. At most 3 are sent to one
         address within a day.
@@ -1968,9 +1976,9 @@ class AsyncWebhookEndpoints:
     async def test(
         self,
         id: str,
-        body: types.TestWebhookEndpointBody | None = None,
+        body: records.TestWebhookEndpointBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookEvent:
+    ) -> records.WebhookEvent:
         """Send a test event. Sends `webhook_endpoint.test`, or an event of another type with data of
         yours, to this endpoint only, whatever it subscribed to. It is signed as any other and carries
         `"is_test": true`.
@@ -1980,9 +1988,9 @@ class AsyncWebhookEndpoints:
     async def test_filter(
         self,
         id: str,
-        body: types.TestWebhookEndpointFilterBody,
+        body: records.TestWebhookEndpointFilterBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.FilterTest:
+    ) -> records.FilterTest:
         """Try a filter on a payload. Says whether the filter matches, and of each condition what it found.
         Sends nothing and changes nothing.
         """
@@ -1996,9 +2004,9 @@ class AsyncWebhookEndpoints:
     async def claim(
         self,
         id: str,
-        body: types.ClaimWebhookEventsBody | None = None,
+        body: records.ClaimWebhookEventsBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookClaim:
+    ) -> records.WebhookClaim:
         """Claim events of a pull endpoint. Takes the first events that wait there, at most 4 MiB of them,
         for the time of a lease. Acknowledge each before its lease ends: otherwise its attempt has
         failed (`lease_expired`), and it comes again by the schedule. A key or the `token` of the
@@ -2015,9 +2023,9 @@ class AsyncWebhookEndpoints:
     async def acknowledge(
         self,
         id: str,
-        body: types.AcknowledgeWebhookEventsBody,
+        body: records.AcknowledgeWebhookEventsBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookAcknowledgements:
+    ) -> records.WebhookAcknowledgements:
         """Acknowledge claimed events. Ends the attempts of events that were claimed. Each item has its own
         result. It may be sent again after a lost answer: acknowledging twice changes nothing.
         """
@@ -2031,9 +2039,9 @@ class AsyncWebhookEndpoints:
     async def extend(
         self,
         id: str,
-        body: types.ExtendWebhookLeasesBody,
+        body: records.ExtendWebhookLeasesBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookLeases:
+    ) -> records.WebhookLeases:
         """Extend leases of claimed events. For a consumer that needs more time, or returns events that it
         will not process.
         """
@@ -2047,9 +2055,9 @@ class AsyncWebhookEndpoints:
     async def create_token(
         self,
         id: str,
-        body: types.CreateWebhookEndpointTokenBody | None = None,
+        body: records.CreateWebhookEndpointTokenBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookEndpointToken:
+    ) -> records.WebhookEndpointToken:
         """Create the token of a pull endpoint. A bearer token that claims, extends and acknowledges events
         of this endpoint, and nothing else. It replaces the previous one, which stops at once or after
         `overlap_seconds`.
@@ -2064,9 +2072,9 @@ class AsyncWebhookEndpoints:
     async def create_portal_link(
         self,
         id: str,
-        body: types.CreatePortalLinkBody | None = None,
+        body: records.CreatePortalLinkBody | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.NewPortalLink:
+    ) -> records.NewPortalLink:
         """Create a link that opens a portal. The portal is the webhooks part of the dashboard for the
         receiver of this endpoint, or of all endpoints of its `owner`: settings, secret, log, test
         events and retries, and nothing else of the account. The link opens it once, for an hour, in a
@@ -2083,9 +2091,9 @@ class AsyncWebhookEndpoints:
     async def recover(
         self,
         id: str,
-        body: types.RecoverWebhookEndpointBody,
+        body: records.RecoverWebhookEndpointBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookRecovery:
+    ) -> records.WebhookRecovery:
         """Send the events of a period again. Stores a job for the workers: every event of the log that
         matches when the job reaches it is sent again, as by a retry, oldest first and a few at a time,
         so that new events do not wait. An endpoint has one at a time. A token without the scope
@@ -2101,9 +2109,9 @@ class AsyncWebhookEndpoints:
     async def discard(
         self,
         id: str,
-        body: types.DiscardEventsOfWebhookEndpointBody,
+        body: records.DiscardEventsOfWebhookEndpointBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.WebhookRecovery:
+    ) -> records.WebhookRecovery:
         """Discard the waiting events of a period. Stores a job for the workers: every pending or held
         event that matches when the job reaches it is `cancelled`. An attempt in flight is the last. A
         recovery can send cancelled events. Limits as for a recovery.
@@ -2118,9 +2126,9 @@ class AsyncWebhookEndpoints:
     async def preview_recovery(
         self,
         id: str,
-        body: types.PreviewRecoveryOfWebhookEndpointBody,
+        body: records.PreviewRecoveryOfWebhookEndpointBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.RecoveryPreview:
+    ) -> records.RecoveryPreview:
         """Count what a recovery or discard would take. Counts the events of the log that match now. Stores
         nothing.
         """
@@ -2144,7 +2152,7 @@ class AsyncWebhookEndpoints:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.WebhookRecovery]:
+    ) -> AsyncListing[records.WebhookRecovery]:
         """List the recoveries and discards of a webhook endpoint."""
         return self._calls.listing(
             "GET",
@@ -2159,7 +2167,7 @@ class AsyncWebhookEndpoints:
         id: str,
         recovery_id: str,
         **options: Unpack[CallOptions],
-    ) -> types.WebhookRecovery:
+    ) -> records.WebhookRecovery:
         """Get a recovery or discard. Shows its progress and the number of queued or cancelled events."""
         return await self._calls.record(
             "GET",
@@ -2198,7 +2206,7 @@ class AsyncWebhookEndpoints:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.WebhookEvent]:
+    ) -> AsyncListing[records.WebhookEvent]:
         """List the events of a webhook endpoint. The delivery log of one endpoint, which may be deleted."""
         return self._calls.listing(
             "GET",
@@ -2213,7 +2221,7 @@ class AsyncWebhookEndpoints:
         id: str,
         event_id: str,
         **options: Unpack[CallOptions],
-    ) -> types.WebhookEventWithAttempts:
+    ) -> records.WebhookEventWithAttempts:
         """Get an event of a webhook endpoint. With the payload and every attempt: its request and
         response. A token also needs the scope affiliates for events of payouts, commissions, affiliates
         and imports.
@@ -2255,7 +2263,7 @@ class AsyncPortalLinks:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PortalLink]:
+    ) -> AsyncListing[records.PortalLink]:
         """List portal links. Links that were used, revoked or not opened in time stay in the list for a
         month.
         """
@@ -2301,7 +2309,7 @@ class AsyncWebhookEvents:
         tag: str | None = None,
         owner: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.WebhookEvent]:
+    ) -> AsyncListing[records.WebhookEvent]:
         """List all webhook events. The delivery log of the account: an event has a row for each endpoint
         it is sent to.
         """
@@ -2335,7 +2343,7 @@ class AsyncEvents:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.PublishedEvent]:
+    ) -> AsyncListing[records.PublishedEvent]:
         """List published events. Each event once, whatever number of endpoints got it, as long as the log
         is kept. The log itself is at `/v2/webhook-events/`. With `sort=created_at` the list misses
         nothing: it ends before the oldest transaction that publishes, so no event appears later in
@@ -2350,7 +2358,7 @@ class AsyncEvents:
             **options,
         )
 
-    async def publish(self, body: types.PublishEventBody, **options: Unpack[KeyedOptions]) -> types.Event:
+    async def publish(self, body: records.PublishEventBody, **options: Unpack[KeyedOptions]) -> records.Event:
         """Publish an event of your own. Delivers the event to the endpoints that subscribe to its type, or
         to those of one `owner`. Sending it again under the same `external_id` returns 200 with the
         stored event. Types that begin with one of our own prefixes are refused.
@@ -2359,9 +2367,9 @@ class AsyncEvents:
 
     async def publish_many(
         self,
-        body: types.PublishEventBatchBody,
+        body: records.PublishEventBatchBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.EventBatch:
+    ) -> records.EventBatch:
         """Publish up to 1,000 events of your own. All or nothing, at most 16 MiB. Ordered endpoints get
         the events of a key in the order of the list. An event that was published before under its
         `external_id`, or occurs earlier in the list, is returned with status 200. More are sent in
@@ -2375,7 +2383,7 @@ class AsyncEvents:
             ]
         )
 
-    async def get(self, event_id: str, **options: Unpack[CallOptions]) -> types.PublishedEventWhole:
+    async def get(self, event_id: str, **options: Unpack[CallOptions]) -> records.PublishedEventWhole:
         """Get an event and its deliveries. With the payload, its record at each endpoint that got it, and
         the reason why the other current endpoints did not. A token also needs the scope affiliates for
         events of payouts, commissions, affiliates and imports.
@@ -2390,7 +2398,7 @@ class AsyncEvents:
         after: str | None = None,
         sort: Literal["type", "-type"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.EventType]:
+    ) -> AsyncListing[records.EventType]:
         """List the types of events. The types that Payhook publishes, and your own. A portal gets those of
         your own that its link offers.
         """
@@ -2402,16 +2410,16 @@ class AsyncEvents:
             **options,
         )
 
-    async def type(self, type: str, **options: Unpack[CallOptions]) -> types.EventType:
+    async def type(self, type: str, **options: Unpack[CallOptions]) -> records.EventType:
         """Get a type of event."""
         return await self._calls.record("GET", ("/v2/event-types/{type}", type), **options)
 
     async def put_type(
         self,
         type: str,
-        body: types.PutEventTypeBody,
+        body: records.PutEventTypeBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.EventType:
+    ) -> records.EventType:
         """Create or replace an event type of your own. Fields that are left out get their default. Events
         of the type are checked against `data_schema` if the account has `event_validation`, from the
         next request on. At most 200 types. Types that begin with one of our own prefixes are refused.
@@ -2427,7 +2435,7 @@ class AsyncMe:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def get(self, **options: Unpack[CallOptions]) -> types.Me:
+    async def get(self, **options: Unpack[CallOptions]) -> records.Me:
         """Get who asks. The credential of the request: who it is, what it may do, and in which account. A
         page of this server that calls the API with the session of its user reads the CSRF token here;
         pages of other origins cannot read the answer.
@@ -2442,7 +2450,7 @@ class AsyncMe:
         after: str | None = None,
         sort: Literal["id", "-id", "created_at", "-created_at", "last_seen_at", "-last_seen_at"] | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.OwnSession]:
+    ) -> AsyncListing[records.OwnSession]:
         """List your sessions. The browsers in which the signed-in person is signed in, in all their
         accounts. Other people’s sessions are in `listSessions`.
         """
@@ -2471,7 +2479,7 @@ class AsyncActors:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def get(self, *, ids: str, **options: Unpack[CallOptions]) -> types.Actors:
+    async def get(self, *, ids: str, **options: Unpack[CallOptions]) -> records.Actors:
         """Get the names of who did something. Records say with an id who made, approved or paid them. This
         returns whose ids these are: people, also those who were removed, API keys, applications and
         portal links. An id of nobody in the account is left out.
@@ -2483,17 +2491,22 @@ class AsyncAlerts:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def get(self, *, user_id: str | None = None, **options: Unpack[CallOptions]) -> types.AlertSettings:
+    async def get(
+        self,
+        *,
+        user_id: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> records.AlertSettings:
         """Get the e-mail alerts of a user. Every kind of alert, and whether the user gets it by e-mail."""
         return await self._calls.record("GET", ("/v2/alerts",), query={"user_id": user_id}, **options)
 
     async def set(
         self,
-        body: types.SetAlertSettingsBody,
+        body: records.SetAlertSettingsBody,
         *,
         user_id: str | None = None,
         **options: Unpack[KeyedOptions],
-    ) -> types.AlertSettings:
+    ) -> records.AlertSettings:
         """Choose the e-mail alerts of a user. Alerts within a minute are sent in one e-mail, and at most 6
         e-mails in an hour; the next one has everything that came meanwhile.
         """
@@ -2505,7 +2518,7 @@ class AsyncAlerts:
             **options,
         )
 
-    async def test(self, *, user_id: str | None = None, **options: Unpack[KeyedOptions]) -> types.AlertTest:
+    async def test(self, *, user_id: str | None = None, **options: Unpack[KeyedOptions]) -> records.AlertTest:
         """Send a test alert to a user. It is sent to the e-mail address of the user within seconds;
         `getAlertSettings` shows the result.
         """
@@ -2528,7 +2541,7 @@ class AsyncAlertChannels:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.AlertChannel]:
+    ) -> AsyncListing[records.AlertChannel]:
         """List alert channels."""
         return self._calls.listing(
             "GET",
@@ -2540,24 +2553,24 @@ class AsyncAlertChannels:
 
     async def create(
         self,
-        body: types.CreateAlertChannelBody,
+        body: records.CreateAlertChannelBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.NewAlertChannel:
+    ) -> records.NewAlertChannel:
         """Create an alert channel. A webhook or Slack channel that receives the alerts that users get by
         e-mail. The URL may lead to the same hosts as those of webhook endpoints.
         """
         return await self._calls.record("POST", ("/v2/alert-channels",), body=body, **options)
 
-    async def get(self, channel_id: str, **options: Unpack[CallOptions]) -> types.AlertChannel:
+    async def get(self, channel_id: str, **options: Unpack[CallOptions]) -> records.AlertChannel:
         """Get an alert channel."""
         return await self._calls.record("GET", ("/v2/alert-channels/{channel_id}", channel_id), **options)
 
     async def change(
         self,
         channel_id: str,
-        body: types.ChangeAlertChannelBody,
+        body: records.ChangeAlertChannelBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.AlertChannel:
+    ) -> records.AlertChannel:
         """Change an alert channel. The secret of a webhook stays the same."""
         return await self._calls.record(
             "PATCH",
@@ -2570,7 +2583,7 @@ class AsyncAlertChannels:
         """Delete an alert channel. Alerts that still wait to be sent there are dropped."""
         await self._calls.nothing("DELETE", ("/v2/alert-channels/{channel_id}", channel_id), **options)
 
-    async def test(self, channel_id: str, **options: Unpack[KeyedOptions]) -> types.AlertTest:
+    async def test(self, channel_id: str, **options: Unpack[KeyedOptions]) -> records.AlertTest:
         """Send a test to an alert channel. It is sent within seconds; `last_sent_at` and `last_error` of
         the channel show the result.
         """
@@ -2585,7 +2598,7 @@ class AsyncSystem:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def get(self, **options: Unpack[CallOptions]) -> types.System:
+    async def get(self, **options: Unpack[CallOptions]) -> records.System:
         """Get the state of the installation. For whoever runs the server: keys and owners of the account
         that was made first. Version, schema, database, disk, what waits to be delivered, when each
         chore was last done, the last backup, the replica, and the cells. The backlog and the alerts are
@@ -2598,11 +2611,15 @@ class AsyncAccount:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
-    async def get(self, **options: Unpack[CallOptions]) -> types.Account:
+    async def get(self, **options: Unpack[CallOptions]) -> records.Account:
         """Get the account and its settings."""
         return await self._calls.record("GET", ("/v2/account",), **options)
 
-    async def change(self, body: types.ChangeAccountBody, **options: Unpack[KeyedOptions]) -> types.Account:
+    async def change(
+        self,
+        body: records.ChangeAccountBody,
+        **options: Unpack[KeyedOptions],
+    ) -> records.Account:
         """Change settings of the account. A new hold applies to new commissions only; minimums apply from
         the next payout on. A new time zone changes what days mean from now on, and changes no stored
         instant.
@@ -2627,7 +2644,7 @@ class AsyncApiKeys:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.ApiKey]:
+    ) -> AsyncListing[records.ApiKey]:
         """List API keys."""
         return self._calls.listing(
             "GET",
@@ -2637,7 +2654,11 @@ class AsyncApiKeys:
             **options,
         )
 
-    async def create(self, body: types.CreateApiKeyBody, **options: Unpack[KeyedOptions]) -> types.NewApiKey:
+    async def create(
+        self,
+        body: records.CreateApiKeyBody,
+        **options: Unpack[KeyedOptions],
+    ) -> records.NewApiKey:
         """Create an API key. The secret is shown in this answer only. Any key grants full access to the
         account.
         """
@@ -2669,7 +2690,7 @@ class AsyncUsers:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.User]:
+    ) -> AsyncListing[records.User]:
         """List users. Removed users are listed only with `status=removed`."""
         return self._calls.listing(
             "GET",
@@ -2679,7 +2700,7 @@ class AsyncUsers:
             **options,
         )
 
-    async def create(self, body: types.CreateUserBody, **options: Unpack[KeyedOptions]) -> types.NewUser:
+    async def create(self, body: records.CreateUserBody, **options: Unpack[KeyedOptions]) -> records.NewUser:
         """Invite a user. Pass on `invitation_url`, which works once, for 7 days; where the server sends
         e-mail (`is_emailed`), the user gets it too. There the user joins with the password they already
         have on this server from another account, or chooses a new one. The answer does not reveal
@@ -2687,16 +2708,16 @@ class AsyncUsers:
         """
         return await self._calls.record("POST", ("/v2/users",), body=body, **options)
 
-    async def get(self, user_id: str, **options: Unpack[CallOptions]) -> types.User:
+    async def get(self, user_id: str, **options: Unpack[CallOptions]) -> records.User:
         """Get a user. Removed users can be read too."""
         return await self._calls.record("GET", ("/v2/users/{user_id}", user_id), **options)
 
     async def change(
         self,
         user_id: str,
-        body: types.ChangeUserBody,
+        body: records.ChangeUserBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.User:
+    ) -> records.User:
         """Change the name or the role of a user. A new role applies from the next request. What an owner
         granted to applications ends when they become a member or a viewer, and does not come back with
         the role.
@@ -2710,7 +2731,7 @@ class AsyncUsers:
         """
         await self._calls.nothing("DELETE", ("/v2/users/{user_id}", user_id), **options)
 
-    async def erase(self, user_id: str, **options: Unpack[KeyedOptions]) -> types.User:
+    async def erase(self, user_id: str, **options: Unpack[KeyedOptions]) -> records.User:
         """Erase the person behind a user. Name, e-mail address, and the browsers and addresses they signed
         in from are removed permanently. A user who is still there is removed first. The record and its
         id stay, so what they did stays attributed to it. Other accounts of the same person are not
@@ -2718,7 +2739,7 @@ class AsyncUsers:
         """
         return await self._calls.record("POST", ("/v2/users/{user_id}/erase", user_id), **options)
 
-    async def reset_password(self, user_id: str, **options: Unpack[KeyedOptions]) -> types.PasswordReset:
+    async def reset_password(self, user_id: str, **options: Unpack[KeyedOptions]) -> records.PasswordReset:
         """Make a link to choose a new password. The link works once, for a day. For a user who has not
         accepted the invitation it is a new one, for 7 days. The old password works until the link is
         used; then all sessions end. Somebody who is also a member of another account must change the
@@ -2744,7 +2765,7 @@ class AsyncSessions:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.Session]:
+    ) -> AsyncListing[records.Session]:
         """List the sessions of users who are signed in. Sessions end 7 days after they were last used, and
         30 days after they began.
         """
@@ -2781,7 +2802,7 @@ class AsyncAuditLog:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.AuditEntry]:
+    ) -> AsyncListing[records.AuditEntry]:
         """List what was done, and by whom. Every change by a person, a key or an application, written with
         the change; entries are never changed. Commissions and events that programs send in are not
         listed here: they have records of their own.
@@ -2812,7 +2833,7 @@ class AsyncOauthApplications:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.OAuthApplication]:
+    ) -> AsyncListing[records.OAuthApplication]:
         """List OAuth applications."""
         return self._calls.listing(
             "GET",
@@ -2824,15 +2845,15 @@ class AsyncOauthApplications:
 
     async def create(
         self,
-        body: types.CreateOAuthApplicationBody,
+        body: records.CreateOAuthApplicationBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.NewOAuthApplication:
+    ) -> records.NewOAuthApplication:
         """Register an OAuth application. Merchants of this server can then grant it access. Its secret is
         shown in this answer only.
         """
         return await self._calls.record("POST", ("/v2/oauth-applications",), body=body, **options)
 
-    async def get(self, application_id: str, **options: Unpack[CallOptions]) -> types.OAuthApplication:
+    async def get(self, application_id: str, **options: Unpack[CallOptions]) -> records.OAuthApplication:
         """Get an OAuth application."""
         return await self._calls.record(
             "GET",
@@ -2843,9 +2864,9 @@ class AsyncOauthApplications:
     async def change(
         self,
         application_id: str,
-        body: types.ChangeOAuthApplicationBody,
+        body: records.ChangeOAuthApplicationBody,
         **options: Unpack[KeyedOptions],
-    ) -> types.OAuthApplication:
+    ) -> records.OAuthApplication:
         """Change an OAuth application. The kind cannot be changed. Removed scopes can no longer be
         granted; existing grants keep them.
         """
@@ -2868,7 +2889,7 @@ class AsyncOauthApplications:
         self,
         application_id: str,
         **options: Unpack[KeyedOptions],
-    ) -> types.NewOAuthApplication:
+    ) -> records.NewOAuthApplication:
         """Make a new client secret. The old secret stops working at once; tokens stay valid."""
         return await self._calls.record(
             "POST",
@@ -2895,7 +2916,7 @@ class AsyncOauthGrants:
         created_at_lte: str | None = None,
         created_at_lt: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncListing[types.OAuthGrant]:
+    ) -> AsyncListing[records.OAuthGrant]:
         """List what was granted to applications."""
         return self._calls.listing(
             "GET",
@@ -2905,7 +2926,7 @@ class AsyncOauthGrants:
             **options,
         )
 
-    async def get(self, grant_id: str, **options: Unpack[CallOptions]) -> types.OAuthGrant:
+    async def get(self, grant_id: str, **options: Unpack[CallOptions]) -> records.OAuthGrant:
         """Get a grant."""
         return await self._calls.record("GET", ("/v2/oauth-grants/{grant_id}", grant_id), **options)
 
