@@ -117,6 +117,8 @@ export const tax = {
       reportableHint: (people: string) => `${people}, in the file for Form 1099-NEC`,
       processor: 'Paid by PayPal',
       processorHint: 'On the Form 1099-K of PayPal',
+      withheld: 'Withheld',
+      withheldHint: 'Backup withholding, which you pay to the IRS and report on Form 945',
     },
     unknownThreshold: (year: number, threshold: string) =>
       `The threshold for ${year} was not published when this version was released. The list uses ${threshold}.`,
@@ -137,6 +139,7 @@ export const tax = {
     },
     residences: { us: 'United States', foreign: 'Elsewhere', unknown: 'Not known' },
     missingForms: { w9: 'W-9 missing', w8: 'W-8 missing' },
+    withheldOf: (sum: string) => `${sum} withheld`,
     noTaxId: 'None',
     export: 'File with tax ids',
     exportTitle: (year: number) => `Download the file for ${year}?`,

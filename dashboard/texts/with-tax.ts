@@ -1,13 +1,15 @@
 import { listed } from './common.ts';
 
-/** The tax on top of net commissions. */
+/** The tax on top of net commissions, and what is withheld. */
 export const withTax = {
   tax: 'Tax on top',
+  withheld: 'Withheld for the IRS',
   toPay: 'To pay',
-  paid: 'Paid with tax',
+  paid: 'Left the bank',
   plus: (tax: string, sum: string) => `plus ${tax} of tax: ${sum}`,
+  less: (tax: string, sum: string) => `less ${tax} withheld: ${sum}`,
   none: (why: string) => `no tax: ${why}`,
-  ofIt: (sums: readonly string[]) => `with tax, commissions ${listed(sums)}`,
+  ofIt: (sums: readonly string[]) => `leaves the bank, commissions ${listed(sums)}`,
   reasons: {
     no_agreement: 'no agreement to self-billing',
     agreement_expired: 'the agreement has ended',

@@ -42,6 +42,11 @@ type Account struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm PayoutFormRule `json:"payout_form"`
+	// Whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United States
+	// without a W-9 or a US tax id. at_threshold: once their payments of the year, with this one, reach the
+	// threshold of Form 1099-NEC, or if those of the year before did or something was withheld; always: from the
+	// first payment on. Fixed in each line when a payout is created.
+	BackupWithholding BackupWithholdingRule `json:"backup_withholding"`
 	// gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout
 	// is created.
 	CommissionsAre CommissionsAre `json:"commissions_are"`
@@ -851,6 +856,16 @@ type AuditEntry struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// BackupWithholdingRule is a word of the API. A newer server may send others.
+type BackupWithholdingRule string
+
+// The values of BackupWithholdingRule.
+const (
+	BackupWithholdingRuleNone        BackupWithholdingRule = "none"
+	BackupWithholdingRuleAtThreshold BackupWithholdingRule = "at_threshold"
+	BackupWithholdingRuleAlways      BackupWithholdingRule = "always"
+)
+
 // BadLine is an object of the API.
 type BadLine struct {
 	// The number of the line in the file, from 1.
@@ -1124,6 +1139,11 @@ type ChangeAccountBody struct {
 	// Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars,
 	// with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
 	PayoutForm *PayoutFormRule `json:"payout_form,omitzero"`
+	// Whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United States
+	// without a W-9 or a US tax id. at_threshold: once their payments of the year, with this one, reach the
+	// threshold of Form 1099-NEC, or if those of the year before did or something was withheld; always: from the
+	// first payment on. Fixed in each line when a payout is created.
+	BackupWithholding *BackupWithholdingRule `json:"backup_withholding,omitzero"`
 	// gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a payout
 	// is created.
 	CommissionsAre *CommissionsAre `json:"commissions_are,omitzero"`
@@ -4715,16 +4735,18 @@ type PayoutLineTotal struct {
 	WithTax *PayoutLineWithTax `json:"with_tax,omitzero"`
 }
 
-// PayoutLineWithTax: only if the commissions are net: sums with the tax on top of them, which is fixed when the
-// payout is created
+// PayoutLineWithTax: only if the commissions are net, or something is withheld: sums of what leaves the bank.
+// The tax is fixed when the payout is created
 type PayoutLineWithTax struct {
-	// What leaves the bank: the amount and the tax.
+	// What leaves the bank: the amount, with the tax on top and without what is withheld.
 	Amount int64 `json:"amount"`
-	// Minor units of the currency given with it.
+	// The tax on top.
 	TaxAmount int64 `json:"tax_amount"`
-	// What was paid, with its tax.
+	// What is withheld for the IRS (backup withholding); you owe it to the IRS.
+	WithheldAmount int64 `json:"withheld_amount"`
+	// What left the bank.
 	PaidAmount int64 `json:"paid_amount"`
-	// What came back, with its tax.
+	// What came back to the bank.
 	ReturnedAmount int64 `json:"returned_amount"`
 	// S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT.
 	TaxCategory *TaxCategory `json:"tax_category"`
@@ -4732,6 +4754,8 @@ type PayoutLineWithTax struct {
 	TaxRate *int64 `json:"tax_rate"`
 	// Why no tax is due.
 	Exemption *string `json:"exemption"`
+	// Hundredths of a percent: 2400 = 24 %; null: nothing is withheld.
+	WithholdingRate *int64 `json:"withholding_rate"`
 	// Why it has no tax, if no category applies. no_agreement: the affiliate had not agreed to self-billing;
 	// agreement_expired: the agreement had ended; no_rule: no rule of `invoicing` fits the tax profile of the
 	// affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own);
@@ -5108,6 +5132,8 @@ type PayoutReturn struct {
 	Amount int64 `json:"amount"`
 	// The tax on top of it, which came back too and is not owed; 0 if the amount includes the tax.
 	TaxAmount int64 `json:"tax_amount"`
+	// The part of it that had been withheld for the IRS, and did not come back to the bank.
+	WithheldAmount int64 `json:"withheld_amount"`
 	// Your id of the request that booked it.
 	ExternalID *string `json:"external_id"`
 	// Why the money came back.
@@ -5292,13 +5318,15 @@ type PayoutTotal struct {
 	WithTax *PayoutTotalWithTax `json:"with_tax,omitzero"`
 }
 
-// PayoutTotalWithTax: only if commissions are net: sums with the tax on top of them
+// PayoutTotalWithTax: only if commissions are net, or something is withheld: sums of what leaves the bank
 type PayoutTotalWithTax struct {
-	// What leaves the bank: the amount and the tax.
+	// What leaves the bank: the amount, with the tax on top and without what is withheld.
 	Amount int64 `json:"amount"`
-	// Minor units of the currency given with it.
+	// The tax on top.
 	TaxAmount int64 `json:"tax_amount"`
-	// What was paid, with its tax.
+	// What is withheld for the IRS (backup withholding); you owe it to the IRS.
+	WithheldAmount int64 `json:"withheld_amount"`
+	// What left the bank.
 	PaidAmount int64 `json:"paid_amount"`
 }
 
@@ -6036,8 +6064,8 @@ type ReturnPayoutLineBody struct {
 	ExternalID Optional[string] `json:"external_id,omitzero"`
 	// Without it all currencies, or with an amount the only currency paid.
 	Currency *string `json:"currency,omitzero"`
-	// The returned amount in minor units, with the tax if it was paid on top; without it, everything not yet
-	// returned.
+	// What came back to the bank in minor units, with the tax if it was paid on top, and without what was withheld;
+	// without it, everything not yet returned.
 	Amount *int64 `json:"amount,omitzero"`
 	// Why the money came back.
 	Reason string `json:"reason"`
@@ -6693,7 +6721,7 @@ type USTaxPayment struct {
 
 // USTaxReportReportable: The affiliates whose payments must be reported.
 type USTaxReportReportable struct {
-	// In the United States, with the threshold or more: they are in the export.
+	// In the United States, with the threshold or more, or something was withheld: they are in the export.
 	AffiliateCount int64 `json:"affiliate_count"`
 	// cents: the sum paid to them.
 	Amount int64 `json:"amount"`
@@ -6715,6 +6743,8 @@ type USTaxReport struct {
 	Reportable USTaxReportReportable `json:"reportable"`
 	// cents: the sum paid by PayPal to anyone.
 	ProcessorAmount int64 `json:"processor_amount"`
+	// cents: the sum withheld, which you owe to the IRS.
+	WithheldAmount int64 `json:"withheld_amount"`
 	// Affiliates who need a W-9 and have none.
 	MissingW9Count int64 `json:"missing_w9_count"`
 	// Affiliates elsewhere without a W-8.
@@ -6770,6 +6800,8 @@ type USTaxRow struct {
 	ReportableAmount int64 `json:"reportable_amount"`
 	// cents: paid by PayPal, which reports it itself (Form 1099-K), less returns.
 	ProcessorAmount int64 `json:"processor_amount"`
+	// cents: withheld from them (backup withholding, box 4 of Form 1099-NEC), less what returns reversed.
+	WithheldAmount int64 `json:"withheld_amount"`
 	// `reportable_amount` is the threshold or more.
 	IsAboveThreshold bool `json:"is_above_threshold"`
 	// The `region` of a tax profile in the United States, if it has the two letters of a state, in capitals.

@@ -66,6 +66,13 @@ export interface Account {
    */
   readonly payout_form: PayoutFormRule;
   /**
+   * whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United States
+   * without a W-9 or a US tax id. at_threshold: once their payments of the year, with this one, reach the
+   * threshold of Form 1099-NEC, or if those of the year before did or something was withheld; always: from the
+   * first payment on. Fixed in each line when a payout is created
+   */
+  readonly backup_withholding: BackupWithholdingRule;
+  /**
    * gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a
    * payout is created
    */
@@ -752,6 +759,8 @@ export interface AuditEntry {
   readonly created_at: Timestamp;
 }
 
+export type BackupWithholdingRule = 'none' | 'at_threshold' | 'always';
+
 export interface BadLine {
   /** The number of the line in the file, from 1. */
   readonly line: number;
@@ -838,6 +847,13 @@ export interface ChangeAccountBody {
    * dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody
    */
   readonly payout_form?: PayoutFormRule | undefined;
+  /**
+   * whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United States
+   * without a W-9 or a US tax id. at_threshold: once their payments of the year, with this one, reach the
+   * threshold of Form 1099-NEC, or if those of the year before did or something was withheld; always: from the
+   * first payment on. Fixed in each line when a payout is created
+   */
+  readonly backup_withholding?: BackupWithholdingRule | undefined;
   /**
    * gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when a
    * payout is created
@@ -4280,15 +4296,20 @@ export interface PayoutLineTotal {
   readonly with_tax?: PayoutLineWithTax | undefined;
 }
 
-/** only if the commissions are net: sums with the tax on top of them, which is fixed when the payout is created */
+/**
+ * only if the commissions are net, or something is withheld: sums of what leaves the bank. The tax is fixed
+ * when the payout is created
+ */
 export interface PayoutLineWithTax {
-  /** what leaves the bank: the amount and the tax */
+  /** what leaves the bank: the amount, with the tax on top and without what is withheld */
   readonly amount: number;
-  /** minor units of the currency given with it */
+  /** the tax on top */
   readonly tax_amount: number;
-  /** what was paid, with its tax */
+  /** what is withheld for the IRS (backup withholding); you owe it to the IRS */
+  readonly withheld_amount: number;
+  /** what left the bank */
   readonly paid_amount: number;
-  /** what came back, with its tax */
+  /** what came back to the bank */
   readonly returned_amount: number;
   /** S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT */
   readonly tax_category: TaxCategory | null;
@@ -4296,6 +4317,8 @@ export interface PayoutLineWithTax {
   readonly tax_rate: number | null;
   /** why no tax is due */
   readonly exemption: string | null;
+  /** hundredths of a percent: 2400 = 24 %; null: nothing is withheld */
+  readonly withholding_rate: number | null;
   /**
    * why it has no tax, if no category applies. no_agreement: the affiliate had not agreed to self-billing;
    * agreement_expired: the agreement had ended; no_rule: no rule of `invoicing` fits the tax profile of the
@@ -4641,6 +4664,8 @@ export interface PayoutReturn {
   readonly amount: number;
   /** the tax on top of it, which came back too and is not owed; 0 if the amount includes the tax */
   readonly tax_amount: number;
+  /** the part of it that had been withheld for the IRS, and did not come back to the bank */
+  readonly withheld_amount: number;
   /** your id of the request that booked it */
   readonly external_id: string | null;
   /** Why the money came back. */
@@ -4815,13 +4840,15 @@ export interface PayoutTotal {
   readonly with_tax?: PayoutTotalWithTax | undefined;
 }
 
-/** only if commissions are net: sums with the tax on top of them */
+/** only if commissions are net, or something is withheld: sums of what leaves the bank */
 export interface PayoutTotalWithTax {
-  /** what leaves the bank: the amount and the tax */
+  /** what leaves the bank: the amount, with the tax on top and without what is withheld */
   readonly amount: number;
-  /** minor units of the currency given with it */
+  /** the tax on top */
   readonly tax_amount: number;
-  /** what was paid, with its tax */
+  /** what is withheld for the IRS (backup withholding); you owe it to the IRS */
+  readonly withheld_amount: number;
+  /** what left the bank */
   readonly paid_amount: number;
 }
 
@@ -5612,8 +5639,8 @@ export interface ReturnPayoutLineBody {
   /** without it all currencies, or with an amount the only currency paid */
   readonly currency?: Currency | undefined;
   /**
-   * the returned amount in minor units, with the tax if it was paid on top; without it, everything not yet
-   * returned
+   * what came back to the bank in minor units, with the tax if it was paid on top, and without what was
+   * withheld; without it, everything not yet returned
    */
   readonly amount?: number | undefined;
   /** Why the money came back. */
@@ -6122,13 +6149,15 @@ export interface UsTaxReport {
   readonly is_threshold_known: boolean;
   /** The affiliates whose payments must be reported. */
   readonly reportable: {
-    /** in the United States, with the threshold or more: they are in the export */
+    /** in the United States, with the threshold or more, or something was withheld: they are in the export */
     readonly affiliate_count: number;
     /** cents: the sum paid to them */
     readonly amount: number;
   };
   /** cents: the sum paid by PayPal to anyone */
   readonly processor_amount: number;
+  /** cents: the sum withheld, which you owe to the IRS */
+  readonly withheld_amount: number;
   /** affiliates who need a W-9 and have none */
   readonly missing_w9_count: number;
   /** affiliates elsewhere without a W-8 */
@@ -6177,6 +6206,8 @@ export interface UsTaxRow {
   readonly reportable_amount: number;
   /** cents: paid by PayPal, which reports it itself (Form 1099-K), less returns */
   readonly processor_amount: number;
+  /** cents: withheld from them (backup withholding, box 4 of Form 1099-NEC), less what returns reversed */
+  readonly withheld_amount: number;
   /** `reportable_amount` is the threshold or more */
   readonly is_above_threshold: boolean;
   /** the `region` of a tax profile in the United States, if it has the two letters of a state, in capitals */

@@ -31,6 +31,8 @@ export interface NoticeAmount {
   readonly amount: number;
   /** The rest that the next payout owes. */
   readonly carried?: number;
+  /** What was withheld of it for the IRS. */
+  readonly withheld?: number;
 }
 
 /** What the text of a notice needs, as it was when the change was made. Each kind uses some of it. */

@@ -1,7 +1,7 @@
 import type { AffiliateNoticeKind, Language, NoticeFacts } from './affiliate-kinds.ts';
 
 /*
- * The words of notices to affiliates, as data. In braces: {merchant} the name of the account, {amounts} and {rest} amounts,
+ * The words of notices to affiliates, as data. In braces: {merchant} the name of the account, {amounts}, {rest} and {withheld} amounts,
  * {day} a day, {number} of the payout, {id} of the affiliate, {email} an address without its name, and others that a line names. A line is left out if one of
  * its values is not known.
  */
@@ -52,6 +52,7 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         '{merchant} paid you {amounts} on {day} (payout {number}). Your bank or provider may need a few days.',
         'Payment reference: {references}.',
         'The rest of {rest} is part of your next payout.',
+        '{withheld} was withheld for the tax office of the United States (backup withholding), because {merchant} has no Form W-9 with your tax id.',
       ],
     },
     returned: {
@@ -111,6 +112,7 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         '{merchant} hat Ihnen am {day} {amounts} gezahlt (Auszahlung {number}). Bis zur Gutschrift können einige Tage vergehen.',
         'Verwendungszweck: {references}.',
         'Der Rest von {rest} gehört zu Ihrer nächsten Auszahlung.',
+        '{withheld} wurden für die Steuerbehörde der USA einbehalten (backup withholding), weil {merchant} kein Formular W-9 mit Ihrer Steuernummer hat.',
       ],
     },
     returned: {
@@ -175,6 +177,7 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         '{merchant} vous a versé {amounts} le {day} (versement {number}). Votre banque ou votre prestataire peut demander quelques jours.',
         'Référence du paiement : {references}.',
         'Le reste de {rest} fera partie de votre prochain versement.',
+        '{withheld} ont été retenus pour l’administration fiscale des États-Unis (backup withholding), car {merchant} n’a pas de formulaire W-9 avec votre numéro fiscal.',
       ],
     },
     returned: {
@@ -238,6 +241,7 @@ export const TEXTS: Readonly<Record<Language, NoticeTexts>> = {
         '{merchant} le pagó {amounts} el {day} (pago {number}). Su banco o proveedor puede tardar unos días.',
         'Referencia del pago: {references}.',
         'El resto de {rest} formará parte de su próximo pago.',
+        'Se han retenido {withheld} para la administración tributaria de los Estados Unidos (backup withholding), porque {merchant} no tiene un formulario W-9 con su número fiscal.',
       ],
     },
     returned: {

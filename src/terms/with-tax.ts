@@ -1,14 +1,14 @@
-/** A sum of a line or payout, and the same with the tax on top if its commissions are net. */
+/** A sum of a line or payout, and what leaves the bank if its commissions are net or something is withheld. */
 interface Sum {
   readonly amount: number;
   readonly with_tax?: { readonly amount: number } | undefined;
 }
 
-/** What leaves the bank, in minor units: the amount, with the tax on top if there is one. */
+/** What leaves the bank, in minor units: the amount, with the tax on top and without what is withheld. */
 export const toPay = ({ amount, with_tax }: Sum): number => with_tax?.amount ?? amount;
 
 /**
- * The net part of a payment out of `net` and `tax`, in minor units: in proportion, rounded half up, at least 1 on each side; all of it
+ * The part of what is owed in a payment out of `net` and `tax`, below zero if withheld, in minor units: in proportion, rounded half up, at least 1 on each side; all of it
  * when the payment is everything. The server computes the same in SQL (`netPartOf`).
  */
 export function netPart(payment: bigint, net: bigint, tax: bigint): bigint {

@@ -101,6 +101,7 @@ describe('the account', () => {
       approval: 'none',
       destination_wait_hours: 0,
       payout_form: 'none',
+      backup_withholding: 'none',
       commissions_are: 'gross',
       payout_signals: DEFAULT_SIGNALS,
       state_thresholds: {},

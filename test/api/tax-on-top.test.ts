@@ -61,12 +61,13 @@ describe('commissions that are net', () => {
       ...{
         amount: 11_900,
         tax_amount: 1900,
+        withheld_amount: 0,
         paid_amount: 0,
         returned_amount: 0,
         tax_category: 'S',
         tax_rate: 1900,
       },
-      ...{ exemption: null, reason: null },
+      ...{ exemption: null, withholding_rate: null, reason: null },
     };
     const preview = await done(api.post(`${PAYOUTS}/preview`));
     const listed = await done(api.post(`${PAYOUTS}/preview/affiliates`));
@@ -74,7 +75,12 @@ describe('commissions that are net', () => {
     expect(preview).toMatchObject({ amount: 10_000, totals: [{ amount: 10_000, paid_amount: 0 }] });
     const payout = await makePayout(api);
     for (const one of [preview, payout]) {
-      expect(one.totals[0].with_tax).toEqual({ amount: 11_900, tax_amount: 1900, paid_amount: 0 });
+      expect(one.totals[0].with_tax).toEqual({
+        amount: 11_900,
+        tax_amount: 1900,
+        withheld_amount: 0,
+        paid_amount: 0,
+      });
       expect(lineOf(one, id)).toMatchObject({ amount: 10_000, with_tax: taxed });
     }
     expect((await newestEvent(world, api, 'payout.created')).totals[0].with_tax.amount).toBe(11_900);

@@ -33,7 +33,7 @@ inChromium('tax on top', (chromium) => {
     await page.goto(`${world.url}/payouts/new`);
     await page.getByText('plus 19.00 EUR of tax: 119.00 EUR').waitFor();
     await page.getByText('no tax: no agreement to self-billing').waitFor();
-    await page.getByText('with tax, commissions 200.00 EUR').waitFor();
+    await page.getByText('leaves the bank, commissions 200.00 EUR').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).click();
     await page.getByText('Tax on top').waitFor();

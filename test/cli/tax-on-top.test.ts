@@ -30,7 +30,7 @@ test('net commissions are set, and payouts show the tax on top, what to pay, and
   const payout = await makePayout(api);
   for (const text of [preview, await runText('payouts', 'show', 'current')]) {
     expect(text).toMatch(/TAX ON TOP\s+TO PAY\n\s*EUR\s+300\.00\s+3\s+3\s+19\.00\s+319\.00/);
-    expect(text).toMatch(/100\.00\s+EUR\s+119\.00\s+19\.00\n/);
+    expect(text).toMatch(/100\.00\s+EUR\s+119\.00\s+19\.00 on top\n/);
     expect(text).toMatch(/100\.00\s+EUR\s+100\.00\s*\n/);
     expect(text).toMatch(/100\.00\s+EUR\s+100\.00\s+none, no agreement\n/);
   }
@@ -38,11 +38,13 @@ test('net commissions are set, and payouts show the tax on top, what to pay, and
   const path = [String(payout.number), String(taxed.id)];
   const part = await run('payouts', 'returned', ...path, '--amount', '50.00', '--reason', 'closed', '--yes');
   expect(part.stdout).toContain('50.00 EUR came back');
-  expect(part.stdout).toContain('The amount without the tax on top is owed again.');
+  expect(part.stdout).toContain(
+    'The amount without a tax on top, and with what was withheld, is owed again.',
+  );
   const rest = await run('payouts', 'returned', ...path, '--reason', 'closed', '--yes');
   expect(rest.stdout).toContain('69.00 EUR came back');
   const shown = await runText('payouts', 'show', String(payout.number));
-  expect(shown).toMatch(/PAID WITH TAX\n\s*EUR\s.*\s319\.00\s+319\.00\n/);
+  expect(shown).toMatch(/LEFT THE BANK\n\s*EUR\s.*\s319\.00\s+319\.00\n/);
   expect(shown).toContain('yes, returned');
   const listed = await runText('payouts', 'returns', 'list', ...path);
   expect(listed).toContain('50.00');

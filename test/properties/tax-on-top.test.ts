@@ -19,16 +19,18 @@ import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
 
-/** Two with a VAT id, one without a profile, and one with a VAT id whose commissions are gross. */
-const PEOPLE = 4;
+/** Two with a VAT id, one without a profile, one with a VAT id whose commissions are gross, and one in the United States without a form. */
+const PEOPLE = 5;
 const GROSS = 3;
+const AMERICAN = 4;
+const WITHOUT_INVOICE = [2, AMERICAN];
 
 const person = fc.nat({ max: PEOPLE - 1 });
 const share = fc.nat({ max: 1000 });
 const earning = fc.record({
   person,
   amount: fc.oneof(fc.constantFrom(1, 2, 3, 7, 100, 10_000), fc.integer({ min: 1, max: 99_999 })),
-  currency: fc.constantFrom('eur', 'jpy'),
+  currency: fc.constantFrom('eur', 'jpy', 'usd'),
   /** A debt of a part of it, in thousandths; none above 500. */
   debt: share,
 });
@@ -51,7 +53,7 @@ const round = fc.record({
   during: fc.array(change, { maxLength: 3 }),
   isDeleted: fc.boolean(),
   rate: fc.constantFrom(1900, 700, 2550, 10_000, 1),
-  fates: fc.array(fate, { minLength: PEOPLE * 2, maxLength: PEOPLE * 2 }),
+  fates: fc.array(fate, { minLength: PEOPLE * 3, maxLength: PEOPLE * 3 }),
   issuesAfter: fc.nat(2),
   backs: fc.array(back, { maxLength: 5 }),
 });
@@ -73,12 +75,13 @@ interface Stage {
 
 async function setStage(note: Stage['note']): Promise<Stage> {
   const api = await world.otherAccount();
-  await letInvoice(api, { commissions_are: 'net' });
+  await letInvoice(api, { commissions_are: 'net', backup_withholding: 'always' });
   const ids: number[] = [];
   for (let index = 0; index < PEOPLE; index += 1) {
-    const { id } = await makeAffiliate(api, index === GROSS ? { commissions_are: 'gross' } : {});
+    const who = { [GROSS]: { commissions_are: 'gross' }, [AMERICAN]: { country: 'US' } }[index];
+    const { id } = await makeAffiliate(api, who ?? {});
     ids.push(id);
-    if (index !== 2) await agree(api, id);
+    if (!WITHOUT_INVOICE.includes(index)) await agree(api, id);
   }
   return { api, ids, commissions: [], note };
 }
@@ -125,9 +128,14 @@ function expectTaxes({ ids }: Stage, payout: Json, rate: number): void {
       expect(line).not.toHaveProperty('with_tax');
       continue;
     }
-    const tax = index === 2 ? 0 : taxed(line.amount, rate);
-    expect(line.with_tax).toMatchObject({ amount: line.amount + tax, tax_amount: tax });
-    expect(line.with_tax.reason).toBe(index === 2 ? 'no_agreement' : null);
+    const isWithheld = index === AMERICAN && line.currency === 'usd';
+    const tax = WITHOUT_INVOICE.includes(index) ? 0 : taxed(line.amount, rate);
+    const withheld = isWithheld ? taxed(line.amount, 2400) : 0;
+    expect(line.with_tax).toMatchObject({
+      ...{ amount: line.amount + tax - withheld, tax_amount: tax, withheld_amount: withheld },
+      ...{ withholding_rate: isWithheld ? 2400 : null },
+    });
+    expect(line.with_tax.reason).toBe(WITHOUT_INVOICE.includes(index) && !isWithheld ? 'no_agreement' : null);
   }
   for (const total of payout.totals) {
     const own = linesOf(payout).filter(({ currency }) => currency === total.currency);
@@ -202,8 +210,9 @@ async function bringBack(
   if (amount === 0) return;
   note(`return ${amount} of ${rest} from ${line.affiliate_id} in ${line.currency}`);
   const net = line.paid_amount - line.returned_amount;
+  const hasTax = rest > net;
   const answer = await api.post(path, { reason: 'closed', currency: line.currency, amount });
-  if (net === 1 && rest > 1 && amount < rest) {
+  if (net === 1 && hasTax && amount < rest) {
     expect(answer.status).toBe(400);
     return;
   }
@@ -220,14 +229,16 @@ async function bringBack(
 async function expectInvoices({ api, ids }: Stage, id: string): Promise<void> {
   const payout = await done(api.get(`${PAYOUTS}/${id}`));
   const quoted_on = payout.paid_at.slice(0, 10);
-  const rate = { currency: 'jpy', national_currency: 'eur', rate: '0.0061', quoted_on, source: 'ECB' };
-  await done(api.post(`${PAYOUTS}/${id}/invoices`, { rates: [rate] }));
+  const rates = ['jpy', 'usd'].map((currency) => ({
+    ...{ currency, national_currency: 'eur', rate: '0.0061', quoted_on, source: 'ECB' },
+  }));
+  await done(api.post(`${PAYOUTS}/${id}/invoices`, { rates }));
   const { data } = await done(api.get(`/v2/affiliates/invoices?payout_id=${id}&per_page=100`));
   for (const line of linesOf(payout)) {
     const own = data.filter(
       (one: Json) => one.affiliate_id === line.affiliate_id && one.currency === line.currency,
     );
-    if (ids.indexOf(line.affiliate_id) === 2) {
+    if (WITHOUT_INVOICE.includes(ids.indexOf(line.affiliate_id))) {
       expect(own).toEqual([]);
       continue;
     }
@@ -277,7 +288,7 @@ async function play(
   await expectInvoices(stage, paid.id);
 }
 
-test('net commissions are paid with their tax, and no unit is lost by parts, returns and undone returns', async () => {
+test('net commissions are paid with their tax, or less what is withheld, and no unit is lost by parts, returns and undone returns', async () => {
   await expectProperty({
     name: 'tax on top',
     arbitrary: history,

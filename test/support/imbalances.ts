@@ -225,27 +225,35 @@ export const IMBALANCES = `
            sum((document ->> 'net')::int8 + (document ->> 'tax')::int8 + (document ->> 'rounding')::int8 - amount) as apart
     from invoices group by 1, 2, 3, 4) i using (account_id, payout_id, affiliate_id, currency)
   where i.amount <> line.amount - line.carried_amount - line.returned_amount
-      + line.tax_amount - line.carried_tax_amount - line.returned_tax_amount or i.apart <> 0
+      + greatest(line.tax_amount - line.carried_tax_amount - line.returned_tax_amount, 0) or i.apart <> 0
   union all
   select 'the invoices of a line do not have its tax on top', to_json(line)::text
   from line join (
     select account_id, payout_id, affiliate_id, currency,
            sum(case kind when 'invoice' then 1 else -1 end * (document ->> 'tax')::int8) as tax
     from invoices group by 1, 2, 3, 4) i using (account_id, payout_id, affiliate_id, currency)
-  where line.tax_terms is not null and i.tax <> line.tax_amount - line.carried_tax_amount - line.returned_tax_amount
+  where not line.tax_terms ? 'withholding_rate' and i.tax <> line.tax_amount - line.carried_tax_amount - line.returned_tax_amount
   union all
   select 'a line is not taxed by its terms', to_json(line)::text
   from line where tax_amount <> round(amount * coalesce((tax_terms ->> 'rate')::numeric, 0) / 10000)
+    - round(amount * coalesce((tax_terms ->> 'withholding_rate')::numeric, 0) / 10000)
+  union all
+  select 'what is withheld of a line is more than is left of it, or a returned part of it is more', to_json(line)::text
+  from line where tax_amount < 0 and (carried_tax_amount not between tax_amount and 0
+    or returned_tax_amount not between tax_amount - carried_tax_amount and 0
+    or is_paid and amount - carried_amount = returned_amount and tax_amount - carried_tax_amount <> returned_tax_amount)
   union all
   select 'the sums of a payout with tax are not those of its lines', concat(public_id('po', p.id), ' ', t)
   from payouts p cross join json_array_elements(p.totals) t
   left join (
-    select payout_id, currency, sum(amount + tax_amount) as amount, sum(tax_amount) as tax_amount,
+    select payout_id, currency, sum(amount + tax_amount) as amount, sum(greatest(tax_amount, 0)) as tax_amount,
+           sum(greatest(-tax_amount, 0)) as withheld_amount,
            coalesce(sum(amount - carried_amount + tax_amount - carried_tax_amount) filter (where is_paid), 0) as paid_amount
     from line group by 1, 2 having bool_or(tax_terms is not null)) s
     on s.payout_id = p.id and s.currency = t ->> 'currency'
-  where (s.amount, s.tax_amount, s.paid_amount) is distinct from ((t #>> '{with_tax,amount}')::numeric,
-    (t #>> '{with_tax,tax_amount}')::numeric, (t #>> '{with_tax,paid_amount}')::numeric)
+  where (s.amount, s.tax_amount, s.withheld_amount, s.paid_amount) is distinct from ((t #>> '{with_tax,amount}')::numeric,
+    (t #>> '{with_tax,tax_amount}')::numeric, (t #>> '{with_tax,withheld_amount}')::numeric,
+    (t #>> '{with_tax,paid_amount}')::numeric)
   union all
   select 'the credit notes of an invoice exceed it', to_json(i)::text
   from invoices i

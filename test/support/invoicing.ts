@@ -9,7 +9,7 @@ const ADDRESS = { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' };
 /** The merchant's side of invoices: their name and address, and a tax on supplies of German businesses, 19 % by default. */
 export async function letInvoice(
   api: Api,
-  { rate = 1900, ...more }: { rate?: number; commissions_are?: 'net' } = {},
+  { rate = 1900, ...more }: { rate?: number; commissions_are?: 'net'; backup_withholding?: 'always' } = {},
 ): Promise<void> {
   const answer = await api.patch('/v2/account', {
     tax_profile: { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, vat_id: VAT_ID },

@@ -119,20 +119,24 @@ function Returns({
     <Card title={texts.returns} actions={onBook && <Button onPress={onBook}>{texts.book}</Button>}>
       {data?.data.length === 0 && <p className="soft">{texts.noReturns}</p>}
       <ul className="send">
-        {data?.data.map(({ id, amount, tax_amount, currency, reason, returned_at, undone_at }) => (
-          <li key={id}>
-            <div>
-              {reason}
-              <span className="second">{undone_at === null ? <Time at={returned_at} /> : texts.undone}</span>
-            </div>
-            <Money amount={amount + tax_amount} currency={currency} />
-            {onBook && undone_at === null && (
-              <Button kind="quiet" onPress={() => setUndoing(id)}>
-                {texts.undo}
-              </Button>
-            )}
-          </li>
-        ))}
+        {data?.data.map(
+          ({ id, amount, tax_amount, withheld_amount, currency, reason, returned_at, undone_at }) => (
+            <li key={id}>
+              <div>
+                {reason}
+                <span className="second">
+                  {undone_at === null ? <Time at={returned_at} /> : texts.undone}
+                </span>
+              </div>
+              <Money amount={amount + tax_amount - withheld_amount} currency={currency} />
+              {onBook && undone_at === null && (
+                <Button kind="quiet" onPress={() => setUndoing(id)}>
+                  {texts.undo}
+                </Button>
+              )}
+            </li>
+          ),
+        )}
       </ul>
       {undoing && (
         <ConfirmEnd

@@ -12,19 +12,24 @@ type LineTotal = PayoutLine['totals'][number];
 export const amountsToPay = (totals: readonly (Amount & Pick<Total, 'with_tax'>)[]): Amount[] =>
   totals.map((total) => ({ currency: total.currency, amount: toPay(total) }));
 
-/** The facts about the tax on top of net commissions; none where commissions include the tax. */
+/** The facts about the tax on top and what is withheld; none where the commissions are what is paid. */
 export function taxFacts(totals: readonly Total[]): (readonly [string, ReactNode])[] {
-  const taxed = totals.flatMap(({ currency, with_tax }) =>
-    with_tax === undefined ? [] : [{ currency, amount: with_tax.tax_amount }],
-  );
+  const taxed = totals.flatMap(({ currency, with_tax }) => (with_tax ? [{ currency, ...with_tax }] : []));
   if (taxed.length === 0) return [];
+  const sums = (field: 'tax_amount' | 'withheld_amount') =>
+    taxed.map(({ currency, [field]: amount }) => ({ currency, amount }));
+  const withholds = taxed.some(({ withheld_amount }) => withheld_amount > 0);
+  const hasTax = !withholds || taxed.some(({ tax_amount }) => tax_amount > 0);
   return [
-    [texts.tax, <Moneys key="tax" amounts={taxed} />],
+    ...(hasTax ? [[texts.tax, <Moneys key="tax" amounts={sums('tax_amount')} />] as const] : []),
+    ...(withholds
+      ? [[texts.withheld, <Moneys key="withheld" amounts={sums('withheld_amount')} />] as const]
+      : []),
     [texts.toPay, <Moneys key="pay" amounts={amountsToPay(totals)} isStrong />],
   ];
 }
 
-/** The fact what was paid with the tax; none where commissions include the tax. */
+/** The fact what left the bank; none where the commissions are what is paid. */
 export function paidWithTax(totals: readonly Total[]): (readonly [string, ReactNode])[] {
   if (totals.every(({ with_tax }) => with_tax === undefined)) return [];
   const paid = totals.map(({ currency, paid_amount, with_tax }) => ({
@@ -34,16 +39,18 @@ export function paidWithTax(totals: readonly Total[]): (readonly [string, ReactN
   return [[texts.paid, <Moneys key="paid" amounts={paid} />]];
 }
 
-/** Why a line has no tax, or the tax and what is paid. */
+/** Why a line has no tax, or the tax or what is withheld, and what is paid. */
 function taxOf({ currency, with_tax }: LineTotal): string | null {
   if (with_tax === undefined) return null;
-  const { amount, tax_amount, exemption, reason } = with_tax;
+  const { amount, tax_amount, withheld_amount, withholding_rate, exemption, reason } = with_tax;
+  if (withholding_rate !== null)
+    return texts.less(money({ currency, amount: withheld_amount }), money({ currency, amount }));
   if (reason !== null) return texts.none(texts.reasons[reason]);
   if (exemption !== null) return texts.none(exemption);
   return texts.plus(money({ currency, amount: tax_amount }), money({ currency, amount }));
 }
 
-/** The amounts of a line, with the tax on top of each. */
+/** The amounts of a line, with the tax on top of each or what is withheld. */
 export function LineAmounts({
   totals,
   isStrong = false,

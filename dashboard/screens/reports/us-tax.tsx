@@ -134,6 +134,14 @@ function Sums({ report }: { report: UsTaxReport }) {
             sums.processor,
             <Sum key="processor" amount={report.processor_amount} second={sums.processorHint} />,
           ],
+          ...(report.withheld_amount === 0
+            ? []
+            : [
+                [
+                  sums.withheld,
+                  <Sum key="withheld" amount={report.withheld_amount} second={sums.withheldHint} />,
+                ] as const,
+              ]),
         ]}
       />
       {notes.map((note) => (
@@ -216,8 +224,11 @@ const COLUMNS: readonly Column<UsTaxRow>[] = [
     title: texts.columns.reportable,
     sort: 'reportable_amount',
     isFigure: true,
-    cell: ({ reportable_amount, is_above_threshold }) => (
-      <Money amount={reportable_amount} currency="usd" isStrong={is_above_threshold} />
+    cell: ({ reportable_amount, is_above_threshold, withheld_amount }) => (
+      <>
+        <Money amount={reportable_amount} currency="usd" isStrong={is_above_threshold} />
+        {withheld_amount !== 0 && <span className="second">{texts.withheldOf(usd(withheld_amount))}</span>}
+      </>
     ),
   },
   {

@@ -45,6 +45,7 @@ function AccountForm({ account }: { account: Account }) {
   const [approval, setApproval] = useState(account.approval);
   const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [payoutForm, setPayoutForm] = useState(account.payout_form);
+  const [withholding, setWithholding] = useState(account.backup_withholding);
   const [commissionsAre, setCommissionsAre] = useState(account.commissions_are);
   const [states, setStates] = useState(() => typedStates(account));
   const [signals, setSignals] = useState(() => typedSignals(account));
@@ -81,6 +82,7 @@ function AccountForm({ account }: { account: Account }) {
       approval,
       destination_wait_hours: Number(wait),
       payout_form: payoutForm,
+      backup_withholding: withholding,
       commissions_are: commissionsAre,
       payout_signals: payoutSignals,
       state_thresholds: thresholds,
@@ -150,6 +152,13 @@ function AccountForm({ account }: { account: Account }) {
             value={payoutForm}
             options={optionsOf(['none', 'at_threshold', 'always'], texts.payoutForms)}
             onChange={setPayoutForm}
+          />
+          <SelectField
+            label={texts.withholding}
+            hint={texts.withholdingHint}
+            value={withholding}
+            options={optionsOf(['none', 'at_threshold', 'always'], texts.withholdings)}
+            onChange={setWithholding}
           />
           <SelectField
             label={texts.commissionsAre}

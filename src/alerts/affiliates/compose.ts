@@ -68,9 +68,12 @@ function valuesOf(
   language: Language,
 ): Values {
   const { payout, at, amounts = [], references = [], reason, email, form } = facts;
-  const rests = amounts.flatMap(({ currency, carried = 0 }) =>
-    carried > 0 ? [{ currency, amount: carried }] : [],
-  );
+  const sumsOf = (field: 'carried' | 'withheld') => {
+    const sums = amounts.flatMap(({ currency, [field]: amount = 0 }) =>
+      amount > 0 ? [{ currency, amount }] : [],
+    );
+    return sums.length === 0 ? null : sumOf(sums, language);
+  };
   return {
     merchant: unlinked(merchant),
     name: affiliate.name === null ? null : unlinked(affiliate.name),
@@ -78,7 +81,8 @@ function valuesOf(
     number: payout === undefined ? null : String(payout),
     day: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: zone }).format(new Date(at)),
     amounts: amounts.length === 0 ? null : sumOf(amounts, language),
-    rest: rests.length === 0 ? null : sumOf(rests, language),
+    rest: sumsOf('carried'),
+    withheld: sumsOf('withheld'),
     references: references.length === 0 ? null : references.map(unlinked).join(', '),
     reason: reason === undefined ? null : withoutStop(unlinked(reason)),
     destination: paidThroughOf(facts, TEXTS[language]),

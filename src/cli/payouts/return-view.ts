@@ -18,7 +18,7 @@ export function returnTable(returns: readonly PayoutReturn[], { paint }: Termina
     returns.map((each) => [
       each.id,
       shortTime(each.returned_at),
-      decimal({ currency: each.currency, amount: each.amount + each.tax_amount }),
+      decimal({ currency: each.currency, amount: each.amount + each.tax_amount - each.withheld_amount }),
       each.currency.toUpperCase(),
       each.undone_at === null ? '-' : shortTime(each.undone_at),
       each.reason,

@@ -121,7 +121,9 @@ async function book(
 
 /** What is owed again of money that came back. */
 const owedAgain = (line: PayoutLine): string =>
-  hasTax(line) ? 'The amount without the tax on top is owed again.' : 'The amount is owed again.';
+  hasTax(line)
+    ? 'The amount without a tax on top, and with what was withheld, is owed again.'
+    : 'The amount is owed again.';
 const hasTax = ({ totals }: PayoutLine) => totals.some(({ with_tax }) => with_tax !== undefined);
 
 /** The payout and the affiliate's line in it. Throws CommandError if there is none. */

@@ -169,12 +169,16 @@ function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Termina
   const isPaid = status === 'paid';
   const hasCarried = totals.some((total) => total.carried_amount > 0);
   const settled = isPaid ? [right('PAID'), ...(hasCarried ? [right('CARRIED')] : []), right('RELEASED')] : [];
-  const hasTax = totals.some(({ with_tax }) => with_tax !== undefined);
-  const taxed = hasTax
-    ? [right('TAX ON TOP'), right('TO PAY'), ...(isPaid ? [right('PAID WITH TAX')] : [])]
-    : [];
+  const taxes = taxColumns(totals, isPaid);
   return table(
-    [left('CURRENCY'), right('AMOUNT'), right('AFFILIATES'), right('COMMISSIONS'), ...settled, ...taxed],
+    [
+      left('CURRENCY'),
+      right('AMOUNT'),
+      right('AFFILIATES'),
+      right('COMMISSIONS'),
+      ...settled,
+      ...taxes.map(({ heading }) => right(heading)),
+    ],
     totals.map((total) => {
       const { currency } = total;
       const { paid_amount, carried_amount, released_amount } = total;
@@ -188,7 +192,7 @@ function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Termina
         String(total.affiliate_count),
         String(total.commission_count),
         ...(isPaid ? amountsSettled : []),
-        ...(hasTax ? taxOfTotal(total, isPaid) : []),
+        ...taxes.map(({ of }) => decimal({ amount: of(total), currency })),
       ];
     }),
     paint.faint,
@@ -202,12 +206,24 @@ function linesOf(payout: Payout, terminal: Terminal): string {
   return `More than 1,000 affiliates. To list them by page: payhook payouts affiliates ${payout.number}\n`;
 }
 
-/** The tax on top, what leaves the bank, and what was paid with the tax. */
-function taxOfTotal({ currency, with_tax, ...total }: Payout['totals'][number], isPaid: boolean): string[] {
-  const { tax_amount, amount, paid_amount } = with_tax ?? { ...total, tax_amount: 0 };
-  return [tax_amount, amount, ...(isPaid ? [paid_amount] : [])].map((each) =>
-    decimal({ amount: each, currency }),
-  );
+type Total = Payout['totals'][number];
+
+/** The columns of the tax on top, what is withheld, what leaves the bank, and what left it; none where that is the amount. */
+function taxColumns(totals: readonly Total[], isPaid: boolean) {
+  const taxed = totals.flatMap(({ with_tax }) => with_tax ?? []);
+  if (taxed.length === 0) return [];
+  const withholds = taxed.some(({ withheld_amount }) => withheld_amount > 0);
+  const hasTax = !withholds || taxed.some(({ tax_amount }) => tax_amount > 0);
+  return [
+    ...(hasTax ? [{ heading: 'TAX ON TOP', of: ({ with_tax }: Total) => with_tax?.tax_amount ?? 0 }] : []),
+    ...(withholds
+      ? [{ heading: 'WITHHELD', of: ({ with_tax }: Total) => with_tax?.withheld_amount ?? 0 }]
+      : []),
+    { heading: 'TO PAY', of: (total: Total) => toPay(total) },
+    ...(isPaid
+      ? [{ heading: 'LEFT THE BANK', of: (total: Total) => total.with_tax?.paid_amount ?? total.paid_amount }]
+      : []),
+  ];
 }
 
 /** Lines of a payout, one per affiliate and currency. */
@@ -224,7 +240,7 @@ export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): st
       left('CURRENCY'),
       left('PAID'),
       left('REFERENCE'),
-      ...(hasTax ? [right('TO PAY'), left('TAX ON TOP')] : []),
+      ...(hasTax ? [right('TO PAY'), left('TAX')] : []),
     ],
     lines.flatMap((line) => rowsOf(line, hasTax)),
     paint.faint,
@@ -246,12 +262,13 @@ function rowsOf(line: PayoutLine, hasTax: boolean): string[][] {
   ]);
 }
 
-/** The tax on top of a line, or why it has none: `19.00`, `none, no agreement`, `none, Reverse charge`. */
+/** The tax of a line, or why it has none: `19.00 on top`, `24.00 withheld`, `none, no agreement`, `none, Reverse charge`. */
 function taxCell({ currency, with_tax }: PayoutLine['totals'][number]): string {
   if (with_tax === undefined) return '';
-  const { tax_amount, reason, exemption } = with_tax;
+  const { tax_amount, withheld_amount, withholding_rate, reason, exemption } = with_tax;
+  if (withholding_rate !== null) return `${decimal({ amount: withheld_amount, currency })} withheld`;
   const why = reason?.replaceAll('_', ' ') ?? exemption;
-  return why === null ? decimal({ amount: tax_amount, currency }) : `none, ${printable(why)}`;
+  return why === null ? `${decimal({ amount: tax_amount, currency })} on top` : `none, ${printable(why)}`;
 }
 
 /** How a line is paid: its destination with the last digits of the account, or else the affiliate's payout method. */

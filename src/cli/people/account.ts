@@ -28,6 +28,7 @@ interface Settings {
   readonly destinationWait?: string;
   readonly stateThresholds?: string;
   readonly payoutForm?: 'none' | 'at_threshold' | 'always';
+  readonly backupWithholding?: Account['backup_withholding'];
   readonly commissionsAre?: 'gross' | 'net';
   readonly signals?: string;
   readonly debtor?: string;
@@ -75,6 +76,9 @@ Examples:
   $ payhook account change --contact-notices '{"portal_url": "https://shop.example.com/webhooks"}'
 `;
 
+const choice = (flags: string, meaning: string, values: readonly string[]) =>
+  new Option(flags, meaning).choices(values);
+
 /** `payhook account show|change`. */
 export function addAccount(group: Command, cli: Cli): void {
   group
@@ -96,40 +100,40 @@ export function addAccount(group: Command, cli: Cli): void {
       'origins of your pages that may show a portal in a frame, separated by commas; none removes them',
     )
     .addOption(
-      new Option('--event-owner <rule>', 'whether events that you publish must name an owner').choices([
+      choice('--event-owner <rule>', 'whether events that you publish must name an owner', [
         'optional',
         'required',
       ]),
     )
     .addOption(
-      new Option(
-        '--event-validation <rule>',
-        'what happens to an event that violates the schema of its type',
-      ).choices(['off', 'warn', 'refuse']),
+      choice('--event-validation <rule>', 'what happens to an event that violates the schema of its type', [
+        'off',
+        'warn',
+        'refuse',
+      ]),
     )
     .option('--endpoints-per-owner <number>', 'the most webhook endpoints of an owner; none = the default')
     .addOption(
-      new Option('--approval <rule>', 'whether a second person approves payouts').choices([
-        'none',
-        'second_person',
-      ]),
+      choice('--approval <rule>', 'whether a second person approves payouts', ['none', 'second_person']),
     )
     .option(
       '--destination-wait <hours>',
       'how long payment files leave out affiliates whose destination changed; 0 = not at all',
     )
+    .addOption(choice('--commissions-are <what>', 'gross, or net with the tax paid on top', ['gross', 'net']))
     .addOption(
-      new Option('--commissions-are <what>', 'gross, or net with the tax paid on top').choices([
-        'gross',
-        'net',
-      ]),
-    )
-    .addOption(
-      new Option('--payout-form <rule>', 'who needs a valid W-9 or W-8 to be paid').choices([
+      choice('--payout-form <rule>', 'who needs a valid W-9 or W-8 to be paid', [
         'none',
         'at_threshold',
         'always',
       ]),
+    )
+    .addOption(
+      choice(
+        '--backup-withholding <rule>',
+        'whether 24 % are withheld from affiliates in the United States without a W-9 and a US tax id',
+        ['none', 'at_threshold', 'always'],
+      ),
     )
     .option(
       '--state-thresholds <json>',
@@ -191,6 +195,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     approval,
     destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
     payout_form: settings.payoutForm,
+    backup_withholding: settings.backupWithholding,
     commissions_are: settings.commissionsAre,
     state_thresholds:
       readObject<Given<'state_thresholds'>>('--state-thresholds', settings.stateThresholds) ??
@@ -265,6 +270,7 @@ function describe(account: Account, { paint }: Terminal): string {
         : `paid after ${count(account.destination_wait_hours, 'hour')}`,
     ],
     ['Tax form to be paid', FORM_RULES[account.payout_form]],
+    ['Backup withholding', FORM_RULES[account.backup_withholding]],
     ['Commissions are', COMMISSIONS_ARE[account.commissions_are]],
     ['Reports to states', describeStates(account.state_thresholds)],
     ['Signals', describeSignalRules(account)],

@@ -95,6 +95,7 @@ function describe(report: UsTaxReport): string {
     ['Threshold', `${usd(threshold_amount)}${remark}`],
     ['To report', `${count(reportable.affiliate_count, 'affiliate')}, ${usd(reportable.amount)}`],
     ['Paid by PayPal', usd(report.processor_amount)],
+    ['Withheld', usd(report.withheld_amount)],
     ['Without W-9', count(report.missing_w9_count, 'affiliate')],
     ['Without W-8', count(report.missing_w8_count, 'affiliate')],
     ['Without tax id', `${report.missing_tax_id_count} of those to report`],
@@ -135,6 +136,7 @@ function rowTable(rows: readonly UsTaxRow[], { paint }: Terminal): string {
       { heading: 'MISSING' },
       { heading: 'TO REPORT', right: true },
       { heading: 'BY PAYPAL', right: true },
+      { heading: 'WITHHELD', right: true },
     ],
     rows.map((row) => [
       String(row.affiliate_id),
@@ -144,6 +146,7 @@ function rowTable(rows: readonly UsTaxRow[], { paint }: Terminal): string {
       row.missing_form ?? '',
       decimal({ amount: row.reportable_amount, currency: 'usd' }),
       decimal({ amount: row.processor_amount, currency: 'usd' }),
+      decimal({ amount: row.withheld_amount, currency: 'usd' }),
     ]),
     paint.faint,
   );

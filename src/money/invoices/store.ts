@@ -14,7 +14,7 @@ import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, InvoiceId, InvoiceTaxId, PayoutId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { cameBack, duePaid, taxTerms } from '../ledger/tax-on-top.ts';
+import { isNet, onTop, taxTerms } from '../ledger/tax-on-top.ts';
 import type { TaxProfile } from '../tax-profiles/record.ts';
 import type { StoredDocument } from './document.ts';
 import { type Invoice, record } from './record.ts';
@@ -82,8 +82,10 @@ export function daysOf(tx: Tx, { account, payout, zone }: Lines): Promise<{ paid
   );
 }
 
-/** What was paid and kept of a line `t`. */
-const KEPT = `${duePaid('t')} - (${cameBack('t')})`;
+/** The tax on top of a line `t` that was paid and kept. */
+const TAX_KEPT = onTop('t.tax_amount - t.carried_tax_amount - t.returned_tax_amount');
+/** What an invoice of a line `t` is about: what was paid and kept, with what was withheld of it. */
+const KEPT = `t.amount - t.carried_amount - t.returned_amount + ${TAX_KEPT}`;
 const taxIn = (invoice: string) => `(${invoice}.document ->> 'tax')::int8`;
 
 /** Lines of a payout whose documents do not add up, in order, after a given line, up to a limit. JSON is text. */
@@ -97,8 +99,7 @@ export function openLines(
     tx,
     sql`select t.affiliate_id::float8 as affiliate_id, t.currency,
                ${raw(KEPT)} - s.documented as difference,
-               case when t.tax_terms is not null then
-                 t.tax_amount - t.carried_tax_amount - t.returned_tax_amount - s.tax end as tax_difference,
+               case when ${raw(isNet('t'))} then ${raw(TAX_KEPT)} - s.tax end as tax_difference,
                coalesce(t.tax_terms ? 'reason', false) as is_without_tax, t.payment_reference, d.supplied_on, ${raw(taxTerms('d.supplied_on', 't.tax_terms'))}::text as terms,
                to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today,
                f.document::text as first, f.tax_id as first_tax_id, b.open, x.id as profile_id, x.number,
@@ -129,8 +130,8 @@ export function openLines(
           from invoices i
           cross join lateral (
             select coalesce(sum(n.amount), 0)::int8 as credited,
-                   case when t.tax_terms is null then 0 else
-                     ${raw(taxIn('i'))} - coalesce(sum(${raw(taxIn('n'))}), 0) end as rest_tax
+                   case when ${raw(isNet('t'))} then ${raw(taxIn('i'))} - coalesce(sum(${raw(taxIn('n'))}), 0)
+                     else 0 end as rest_tax
             from invoices n
             where n.account_id = t.account_id and n.payout_id = t.payout_id and n.affiliate_id = t.affiliate_id
               and n.currency = t.currency and n.corrects_id = i.id) c

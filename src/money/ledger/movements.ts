@@ -9,9 +9,10 @@ const method = `(
   left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id
   where l.account_id = t.account_id and l.payout_id = t.payout_id and l.affiliate_id = t.affiliate_id)`;
 
-/** The payout `p` of a payment or return, with the tax that was paid on top or came back: SQL. */
+/** The payout `p` of a payment or return, with the tax that was paid on top or came back, or what was withheld: SQL. */
 const payoutOf = (tax: string, currency: string) => `concat('payout ', p.number,
-  case when ${tax} > 0 then concat(', plus ', decimal_text(${tax}, ${currency}), ' of tax') end)`;
+  case when ${tax} > 0 then concat(', plus ', decimal_text(${tax}, ${currency}), ' of tax')
+       when ${tax} < 0 then concat(', of which ', decimal_text(-(${tax}), ${currency}), ' of tax withheld') end)`;
 
 /** The columns that name the records of a movement, as values where there is no such record. */
 const NO_PROGRAM = 'null::bigint';

@@ -3,6 +3,7 @@ import { type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 import { paidThrough } from './destinations.ts';
+import { withheld } from './tax-on-top.ts';
 
 /*
  * What was paid by each method. The method is the type of the destination that a line was paid to, or the payout method, or
@@ -19,17 +20,19 @@ const WAY = raw(`
 const within = (instant: string, span: Span) =>
   sql`${raw(instant)} >= ${formatInstant(span.from)}::timestamptz and ${raw(instant)} < ${formatInstant(span.until)}::timestamptz`;
 
-/** The paid lines of payouts `p`: account_id, payout_id, affiliate_id, method, currency, paid. */
+/** The paid lines of payouts `p`: account_id, payout_id, affiliate_id, method, currency, paid, withheld. */
 const paidLines = (which: Sql): Sql => sql`
-  select p.account_id, p.id as payout_id, t.affiliate_id, ${METHOD} as method, t.currency, t.amount - t.carried_amount as paid
+  select p.account_id, p.id as payout_id, t.affiliate_id, ${METHOD} as method, t.currency, t.amount - t.carried_amount as paid,
+         ${raw(withheld('t.tax_amount - t.carried_tax_amount'))} as withheld
   from payouts p
   join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id and t.is_paid
   ${WAY} where p.status = 'paid' and ${which}`;
 
-/** The returns in a period, less those that were undone in it: affiliate_id, method, currency, returned. */
+/** The returns in a period, less those that were undone in it: affiliate_id, method, currency, returned, withheld. */
 function returns(account: AccountId, span: Span): Sql {
   const at = (instant: string, sign: '' | '-') => sql`
-    select t.affiliate_id, ${METHOD} as method, t.currency, ${raw(sign)}r.amount as returned
+    select t.affiliate_id, ${METHOD} as method, t.currency, ${raw(sign)}r.amount as returned,
+           ${raw(sign)}${raw(withheld('r.tax_amount'))} as withheld
     from payout_returns r
     join payout_line_totals t on t.account_id = r.account_id and t.payout_id = r.payout_id
       and t.affiliate_id = r.affiliate_id and t.currency = r.currency
@@ -39,16 +42,17 @@ function returns(account: AccountId, span: Span): Sql {
 
 /**
  * A query of what was paid and returned in a period, by affiliate, method and currency: affiliate_id, method, currency, paid,
- * returned. An unknown method is `other`.
+ * returned, and withheld of what was paid, less what returns reversed. An unknown method is `other`.
  */
 export function movedBy(account: AccountId, span: Span): Sql {
   return sql`
-    select affiliate_id, coalesce(method, 'other') as method, currency, sum(paid)::int8 as paid, sum(returned)::int8 as returned
+    select affiliate_id, coalesce(method, 'other') as method, currency, sum(paid)::int8 as paid, sum(returned)::int8 as returned,
+           sum(withheld)::int8 as withheld
     from (
-      select affiliate_id, method, currency, paid, 0 as returned
+      select affiliate_id, method, currency, paid, 0 as returned, withheld
       from (${paidLines(sql`p.account_id = ${account} and ${within('p.paid_at', span)}`)}) line
       union all
-      select affiliate_id, method, currency, 0, returned from (${returns(account, span)}) back) each
+      select affiliate_id, method, currency, 0, returned, -withheld from (${returns(account, span)}) back) each
     group by 1, 2, 3
     having sum(paid) <> 0 or sum(returned) <> 0`;
 }

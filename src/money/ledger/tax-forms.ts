@@ -21,3 +21,12 @@ export const lapsedBefore = (year: Sql): Sql =>
 /** Whether the form lapses at the end of a calendar year. */
 export const lapsesIn = (year: Sql): Sql =>
   sql`(${raw(lapsing)} and extract(year from x.signed_on)::int = ${year}::int - ${YEARS_VALID}::int) is true`;
+
+/** `lapsedBefore` of a given year. */
+export const isLapsedIn = (year: number): Sql => lapsedBefore(sql`${year}`);
+
+/** Where the affiliate `a` pays taxes in a year: by a form that has not lapsed, else by the country. `us`, `foreign` or `unknown`. */
+export const residenceIn = (year: number): Sql => sql`
+  case when x.form = 'w9' then 'us' when x.form like 'w8%' and not ${isLapsedIn(year)} then 'foreign'
+       when coalesce(x.country, a.country) = 'US' then 'us'
+       when coalesce(x.country, a.country) is not null then 'foreign' else 'unknown' end`;

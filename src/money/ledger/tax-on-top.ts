@@ -1,11 +1,13 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { amount, nullable, strict, taxCategory } from '../../contract/schemas.ts';
+import { BACKUP_WITHHOLDING_RATE } from '../../terms/backup-withholding.ts';
 
 /*
- * The tax that is paid on top of net commissions. A line of a payout (`payout_line_totals`) has `tax_terms`, fixed at creation, or
- * null if its amount includes the tax; and `tax_amount`, of which `carried_tax_amount` was not paid and `returned_tax_amount`
- * came back. Amounts without `tax` in their name are net (docs/decisions/0141).
+ * The tax that is paid on top of net commissions, or withheld. A line of a payout (`payout_line_totals`) has `tax_terms`, fixed at
+ * creation, or null if what is owed is what is paid; and `tax_amount`, of which `carried_tax_amount` was not paid and
+ * `returned_tax_amount` came back. What is withheld is a tax below zero. Amounts without `tax` in their name are what is owed
+ * (docs/decisions/0141 and 0134).
  */
 
 /** Why no invoice can show a tax, so that a line has none. The first two are also reasons of issuing. */
@@ -18,7 +20,7 @@ export const NO_TAX_REASONS = {
 } as const;
 export type NoTaxReason = keyof typeof NO_TAX_REASONS;
 
-/** The terms of a line. */
+/** The terms of the tax on top of a line. Those of one from which is withheld are `WITHHOLDING_TERMS`. */
 export type TaxTerms =
   | {
       readonly category: Static<typeof taxCategory>;
@@ -29,16 +31,23 @@ export type TaxTerms =
   | { readonly reason: NoTaxReason };
 
 const sums = {
-  amount: { ...amount, description: 'what leaves the bank: the amount and the tax' },
-  tax_amount: amount,
-  paid_amount: { ...amount, description: 'what was paid, with its tax' },
+  amount: {
+    ...amount,
+    description: 'what leaves the bank: the amount, with the tax on top and without what is withheld',
+  },
+  tax_amount: { ...amount, description: 'the tax on top' },
+  withheld_amount: {
+    ...amount,
+    description: 'what is withheld for the IRS (backup withholding); you owe it to the IRS',
+  },
+  paid_amount: { ...amount, description: 'what left the bank' },
 };
 
 /** The sums of a payout in a currency with the tax. */
 export const totalWithTax = Type.Optional(
   strict(sums, {
     title: 'PayoutTotalWithTax',
-    description: 'only if commissions are net: sums with the tax on top of them',
+    description: 'only if commissions are net, or something is withheld: sums of what leaves the bank',
   }),
 );
 
@@ -47,10 +56,13 @@ export const lineWithTax = Type.Optional(
   strict(
     {
       ...sums,
-      returned_amount: { ...amount, description: 'what came back, with its tax' },
+      returned_amount: { ...amount, description: 'what came back to the bank' },
       tax_category: nullable(taxCategory),
       tax_rate: nullable(Type.Integer({ description: 'hundredths of a percent: 1900 = 19 %' })),
       exemption: nullable(Type.String({ description: 'why no tax is due' })),
+      withholding_rate: nullable(
+        Type.Integer({ description: 'hundredths of a percent: 2400 = 24 %; null: nothing is withheld' }),
+      ),
       reason: nullable(
         Type.Enum(Object.keys(NO_TAX_REASONS) as NoTaxReason[], {
           title: 'NoTaxReason',
@@ -63,7 +75,7 @@ export const lineWithTax = Type.Optional(
     {
       title: 'PayoutLineWithTax',
       description:
-        'only if the commissions are net: sums with the tax on top of them, which is fixed when the payout is created',
+        'only if the commissions are net, or something is withheld: sums of what leaves the bank. The tax is fixed when the payout is created',
     },
   ),
 );
@@ -74,13 +86,27 @@ export const duePaid = (t: string): string =>
 /** What came back of a line `t`: SQL. */
 export const cameBack = (t: string): string => `${t}.returned_amount + ${t}.returned_tax_amount`;
 
-/** The tax on a net amount by these terms, in minor units: SQL. Rounded half up, as on an invoice (EN 16931, BR-CO-17). */
-export const taxOn = (net: string, terms: string): string =>
-  `div(${net} * coalesce((${terms} ->> 'rate')::numeric, 0) + 5000, 10000)::int8`;
+/**
+ * The tax on an amount by these terms, in minor units, below zero if it is withheld: SQL. Rounded half up, as on an invoice (EN 16931,
+ * BR-CO-17).
+ */
+export const taxOn = (net: string, terms: string): string => {
+  const at = (rate: string) => `div(${net} * coalesce((${terms} ->> '${rate}')::numeric, 0) + 5000, 10000)`;
+  return `(${at('rate')} - ${at('withholding_rate')})::int8`;
+};
+
+/** The terms of a line from which is withheld: SQL. */
+export const WITHHOLDING_TERMS = `jsonb_build_object('withholding_rate', ${BACKUP_WITHHOLDING_RATE})`;
+/** Whether the amounts of a line `t` are without a tax on top: SQL. An invoice of any other line includes the tax. */
+export const isNet = (t: string): string => `(${t}.tax_terms ? 'withholding_rate') is false`;
+/** The tax on top in a tax: SQL. */
+export const onTop = (tax: string): string => `greatest(${tax}, 0)`;
+/** What is withheld in a tax: SQL. */
+export const withheld = (tax: string): string => `greatest(-(${tax}), 0)`;
 
 /**
- * The net part of a payment that includes tax, out of a line that has `net` and `tax` left: SQL. In proportion, rounded half up, and at
- * least 1 unit of the net amount on each side; all of it when the payment is all that is left.
+ * The part of what is owed in a payment with its tax, out of a line that has `net` and `tax` left: SQL. In proportion, rounded half up, and
+ * at least 1 unit of what is owed on each side; all of it when the payment is all that is left.
  */
 export const netPartOf = (payment: string, net: string, tax: string): string => `case
   when ${tax} = 0 then ${payment}
@@ -124,12 +150,15 @@ export const lineTaxJson = (
   paid: string,
   returned: string,
 ): string => `case when ${t}.tax_terms is not null then
-  json_build_object('amount', ${t}.amount + ${t}.tax_amount, 'tax_amount', ${t}.tax_amount, 'paid_amount', ${paid},
+  json_build_object('amount', ${t}.amount + ${t}.tax_amount, 'tax_amount', ${onTop(`${t}.tax_amount`)},
+    'withheld_amount', ${withheld(`${t}.tax_amount`)}, 'paid_amount', ${paid},
     'returned_amount', ${returned}, 'tax_category', ${t}.tax_terms -> 'category', 'tax_rate', ${t}.tax_terms -> 'rate',
-    'exemption', ${t}.tax_terms -> 'exemption', 'reason', ${t}.tax_terms -> 'reason') end`;
+    'exemption', ${t}.tax_terms -> 'exemption', 'withholding_rate', ${t}.tax_terms -> 'withholding_rate',
+    'reason', ${t}.tax_terms -> 'reason') end`;
 
 /** `with_tax` of totals: the query of currency, json and amount by currency, over the lines in a table expression. `paid` is their sum. */
 export const sumsWithTax = (lines: Sql, paid: Sql): Sql => sql`
   select currency, sum(amount + tax_amount) as amount,
-         json_build_object('amount', sum(amount + tax_amount), 'tax_amount', sum(tax_amount), 'paid_amount', ${paid}) as json
+         json_build_object('amount', sum(amount + tax_amount), 'tax_amount', sum(${raw(onTop('tax_amount'))}),
+           'withheld_amount', sum(${raw(withheld('tax_amount'))}), 'paid_amount', ${paid}) as json
   from ${lines} group by currency having bool_or(tax_terms is not null)`;

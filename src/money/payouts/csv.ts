@@ -69,7 +69,7 @@ const CELLS = `c.account_id, c.payout_id, c.id, c.external_id, c.occurred_at, c.
 /**
  * COPY of a payout's commissions: all of an unpaid payout; of a paid one those that were paid, because the others are
  * released. An extra row per partly paid line subtracts the unpaid part, using the adjustment that owes it again, and one adds
- * the tax of a line with tax on top, so that the file adds up to the amount paid.
+ * the tax of a line with tax on top or subtracts what is withheld, so that the file adds up to the amount paid.
  */
 export function commissionsCopy(account: AccountId, payout: PayoutId): string {
   const of = (alias: string) =>
@@ -85,12 +85,12 @@ export function commissionsCopy(account: AccountId, payout: PayoutId): string {
       where ${of('t')} and t.carried_amount > 0
       union all
       select t.account_id, t.payout_id, null, null, null, t.affiliate_id, null, null, null, null, null, null, t.currency, null, null,
-             'tax', t.tax_amount - t.carried_tax_amount
+             case when t.tax_amount > 0 then 'tax' else 'withheld' end, t.tax_amount - t.carried_tax_amount
       from payout_line_totals t
-      where ${of('t')} and t.tax_amount > 0 and t.is_paid is distinct from false) c
+      where ${of('t')} and t.tax_amount <> 0 and t.is_paid is distinct from false) c
     join payouts p on p.account_id = c.account_id and p.id = c.payout_id
     join payout_lines l on l.account_id = c.account_id and l.payout_id = c.payout_id and l.affiliate_id = c.affiliate_id
     join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
-    order by c.affiliate_id, c.currency, c.type = 'tax', c.type = 'carried', c.occurred_at, c.id
+    order by c.affiliate_id, c.currency, c.type in ('tax', 'withheld'), c.type = 'carried', c.occurred_at, c.id
   ) to stdout with (format csv, header)`;
 }

@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import type { Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { notifyAffiliates } from '../../notices/affiliates.ts';
-import { duePaid } from '../ledger/tax-on-top.ts';
+import { duePaid, withheld } from '../ledger/tax-on-top.ts';
 
 /** Who agreed to self-billing gets the invoice with the notice, if it is issued within this time. */
 const FOR_INVOICE = sql`case
@@ -20,7 +20,8 @@ export async function notifyOfPayments(tx: Tx, account: AccountId, payout: Payou
     sql`select t.affiliate_id, public_id('po', p.id) as subject,
                json_build_object('payout', p.number, 'at', iso(p.paid_at),
                  'amounts', json_agg(json_build_object('currency', t.currency, 'amount', ${raw(duePaid('t'))},
-                   'carried', t.carried_amount) order by t.currency),
+                   'carried', t.carried_amount, 'withheld', ${raw(withheld('t.tax_amount - t.carried_tax_amount'))})
+                   order by t.currency),
                  'references', coalesce(json_agg(distinct t.payment_reference) filter (where t.payment_reference is not null), '[]'))
                as data
         from payouts p

@@ -2,9 +2,9 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
-import { taxOn, taxTerms } from '../ledger/tax-on-top.ts';
+import { taxOn, taxTerms, WITHHOLDING_TERMS } from '../ledger/tax-on-top.ts';
 import { all, type PayoutFilters } from './filters.ts';
-import { type FormRule, formJoins, formReason } from './forms.ts';
+import { type FormRules, formJoins, formReason, isWithheld } from './forms.ts';
 
 export interface Selection {
   /** UUID of the account. */
@@ -13,8 +13,8 @@ export interface Selection {
   /** Trimmed; empty = none. */
   readonly search: string;
   readonly ignoreMinimum: boolean;
-  /** Who needs a signed tax form; null = nobody. */
-  readonly forms: FormRule | null;
+  /** Who needs a signed tax form, and from whom is withheld; null = nobody. */
+  readonly forms: FormRules | null;
   /** Stored with the payout, not used for selection. */
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -35,9 +35,10 @@ export function rowCondition({ account, filters }: Selection): Sql {
     and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
 }
 
-/** The terms of the tax on top of a group `t`; null if its amount includes the tax. */
-const termsOfGroup = (account: AccountId) => sql`
-  case when t.set_aside is null and coalesce(a.commissions_are, o.commissions_are) = 'net' then (
+/** The terms of what is withheld from a group `t`, or of the tax on top of it; null if neither is. */
+const termsOfGroup = (account: AccountId, forms: FormRules | null) => sql`
+  case ${forms === null ? empty : sql`when t.set_aside is null and ${isWithheld(forms)} then ${raw(WITHHOLDING_TERMS)}`}
+  when t.set_aside is null and coalesce(a.commissions_are, o.commissions_are) = 'net' then (
     select ${raw(taxTerms(`to_char((select at from moment) at time zone o.time_zone, 'YYYY-MM-DD')`))}
     from (select 1) one
     left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = t.affiliate_id) end`;
@@ -81,8 +82,8 @@ export function decidedGroups(selection: Selection): Sql {
       having bool_or(${all(filters.commissionOther)})) t
     join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
     join accounts o on o.id = ${account}
-    cross join lateral (select ${termsOfGroup(account)} as terms) w
     ${hasMethod ? destinationsInForce(account) : empty}
     ${forms === null ? empty : formJoins(account, forms, hasMethod)}
+    cross join lateral (select ${termsOfGroup(account, forms)} as terms) w
     where ${all(filters.method)} and (t.set_aside is not null or t.amount < 0 or t.amount > 0 and ${all(filters.total)})`;
 }

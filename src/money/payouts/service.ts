@@ -26,7 +26,7 @@ import { noteSignals } from '../ledger/signals.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
-import { readFormRule } from './forms.ts';
+import { readFormRules } from './forms.ts';
 import type { Selection } from './plan.ts';
 import type { PayoutPreview, SelectionInput } from './record.ts';
 import {
@@ -52,7 +52,7 @@ async function readSelection(db: Reader, account: AccountId, input: SelectionInp
   return {
     account,
     filters: readFilters(input.filters, zone),
-    forms: await readFormRule(db, account, zone),
+    forms: await readFormRules(db, account, zone),
     search: (input.search ?? '').trim(),
     ignoreMinimum: input.ignore_minimum ?? false,
     metadata: input.metadata ?? {},

@@ -50,7 +50,7 @@ const SERVICE_COLUMNS = [
     'address2',
     'city',
   ],
-  ...['state', 'zip', 'country_code', 'email', 'nonemployee_compensation'],
+  ...['state', 'zip', 'country_code', 'email', 'nonemployee_compensation', 'federal_income_tax_withheld'],
 ];
 
 function serviceCells(row: Row, { year }: Context): string[] {
@@ -59,7 +59,7 @@ function serviceCells(row: Row, { year }: Context): string[] {
     ...['1099-NEC', String(year), String(row.affiliate_id), nameOf(row)],
     ...[row.tin === null ? '' : (TIN_TYPES[row.tinType ?? ''] ?? ''), row.tin ?? ''],
     ...[line1, line2 ?? '', city, region ?? '', postal_code ?? ''],
-    ...[row.country ?? '', row.email, row.amount],
+    ...[row.country ?? '', row.email, row.amount, row.withheld],
   ];
 }
 
@@ -160,6 +160,7 @@ function irisCells(row: Row, { year, payer }: Context): string[] {
       ...irisAddress(addressOf(row), row.country ?? ''),
     }),
     ...{ 'Form Account Number': String(row.affiliate_id), 'Box 1 - Nonemployee Compensation': row.amount },
+    'Box 4 - Federal income tax withheld': row.withheld,
   };
   return IRIS_COLUMNS.map((column) => cells[column] ?? '');
 }

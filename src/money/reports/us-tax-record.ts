@@ -42,6 +42,9 @@ export const usTaxRow = strict(
     ),
     reportable_amount: usd('paid by methods that you report, less returns'),
     processor_amount: usd('paid by PayPal, which reports it itself (Form 1099-K), less returns'),
+    withheld_amount: usd(
+      'withheld from them (backup withholding, box 4 of Form 1099-NEC), less what returns reversed',
+    ),
     is_above_threshold: Type.Boolean({ description: '`reportable_amount` is the threshold or more' }),
     state: nullable(
       Type.String({
@@ -94,6 +97,7 @@ export const rowRecord = columnsOf(usTaxRow, {
   missing_form: 's.missing_form',
   reportable_amount: 's.reportable_amount',
   processor_amount: 's.processor_amount',
+  withheld_amount: 's.withheld_amount',
   is_above_threshold: 's.is_above_threshold',
   state: 's.state',
   state_threshold_amount: 's.state_threshold_amount',
@@ -112,10 +116,13 @@ export const usTaxReport = strict(
       description: 'false: the threshold of that year was not yet published when this version was released',
     }),
     reportable: strict({
-      affiliate_count: count('in the United States, with the threshold or more: they are in the export'),
+      affiliate_count: count(
+        'in the United States, with the threshold or more, or something was withheld: they are in the export',
+      ),
       amount: usd('the sum paid to them'),
     }),
     processor_amount: usd('the sum paid by PayPal to anyone'),
+    withheld_amount: usd('the sum withheld, which you owe to the IRS'),
     missing_w9_count: count('affiliates who need a W-9 and have none'),
     missing_w8_count: count('affiliates elsewhere without a W-8'),
     missing_tax_id_count: count('affiliates in the export without a US tax id'),

@@ -13,7 +13,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { Span } from '../../kernel/time.ts';
 import { US_STATES } from '../../terms/us-thresholds.ts';
 import { movedBy } from '../ledger/paid-by-method.ts';
-import { lapsedBefore, VALID_UNTIL } from '../ledger/tax-forms.ts';
+import { isLapsedIn, residenceIn, VALID_UNTIL } from '../ledger/tax-forms.ts';
 import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxReport, type UsTaxRow } from './us-tax-record.ts';
 
 /** A year of an account, and the threshold for a form, in cents. */
@@ -28,14 +28,13 @@ export interface UsTaxYear {
 
 /** The CTEs up to `us_tax`: a row for each affiliate with payments or returns in the year. */
 function usTaxRows(year: UsTaxYear): Sql {
-  const usdBy = (condition: string) =>
-    raw(
-      `coalesce(sum(paid - returned) filter (where currency = 'usd' and method ${condition} 'paypal'), 0)::int8`,
-    );
+  const usdBy = (condition: string, sum = 'paid - returned') =>
+    raw(`coalesce(sum(${sum}) filter (where currency = 'usd' and method ${condition} 'paypal'), 0)::int8`);
   const states = JSON.stringify(year.states);
   return sql`moved as materialized (${movedBy(year.account, year.span)}),
     summed as (
       select affiliate_id, ${usdBy('<>')} as reportable_amount, ${usdBy('=')} as processor_amount,
+             ${usdBy('<>', 'withheld')} as withheld_amount,
              bool_or(currency <> 'usd') as has_others,
              json_agg(json_build_object('method', method, 'currency', currency, 'paid_amount', paid,
                'returned_amount', returned, 'net_amount', paid - returned) order by currency, method) as payments
@@ -44,19 +43,17 @@ function usTaxRows(year: UsTaxYear): Sql {
       select s.*, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email, x.id as profile_id,
              x.legal_name, x.legal_type, x.address, x.form, ${raw(VALID_UNTIL)} as form_valid_until, is_lapsed,
              x.tax_id_type, x.number, x.ending, coalesce(x.country, a.country) as country,
-             case when x.form = 'w9' then 'us' when x.form like 'w8%' and not is_lapsed then 'foreign'
-                  when coalesce(x.country, a.country) = 'US' then 'us'
-                  when coalesce(x.country, a.country) is not null then 'foreign' else 'unknown' end as residence,
+             ${residenceIn(year.number)} as residence,
              s.reportable_amount >= ${year.threshold}::int8 as is_above_threshold
       from summed s
       join affiliates a on a.account_id = ${year.account} and a.id = s.affiliate_id
       left join affiliate_tax_profiles x on x.account_id = a.account_id and x.affiliate_id = a.id
-      cross join lateral (select ${lapsedBefore(sql`${year.number}`)} as is_lapsed) l),
+      cross join lateral (select ${isLapsedIn(year.number)} as is_lapsed) l),
     us_tax as materialized (
       select *, case when residence = 'us' and form is distinct from 'w9' then 'w9'
                      when residence = 'unknown' and is_above_threshold then 'w9'
                      when residence = 'foreign' and (form like 'w8%' and not is_lapsed) is not true then 'w8' end as missing_form,
-             residence = 'us' and is_above_threshold as is_reportable,
+             residence = 'us' and is_above_threshold or withheld_amount > 0 as is_reportable,
              coalesce(reportable_amount > 0 and reportable_amount >= state_threshold_amount, false) as is_above_state_threshold
       from known
       cross join lateral (
@@ -110,6 +107,7 @@ export interface UsTaxSums {
   readonly affiliate_count: bigint;
   readonly amount: bigint;
   readonly processor_amount: bigint;
+  readonly withheld_amount: bigint;
   readonly missing_w9_count: bigint;
   readonly missing_w8_count: bigint;
   readonly missing_tax_id_count: bigint;
@@ -124,6 +122,7 @@ export function readUsTaxSums(db: Reader, wanted: UsTaxYear): Promise<UsTaxSums>
         select count(*) filter (where is_reportable) as affiliate_count,
                coalesce(sum(reportable_amount) filter (where is_reportable), 0)::int8 as amount,
                coalesce(sum(processor_amount), 0)::int8 as processor_amount,
+               coalesce(sum(withheld_amount), 0)::int8 as withheld_amount,
                count(*) filter (where missing_form = 'w9') as missing_w9_count,
                count(*) filter (where missing_form = 'w8') as missing_w8_count,
                count(*) filter (where is_reportable and (number is not null and tax_id_type like 'us%') is not true)
@@ -152,6 +151,8 @@ export interface ExportedAffiliate {
   readonly number: Buffer | null;
   /** In dollars. */
   readonly amount: string;
+  /** In dollars; empty if nothing was withheld. */
+  readonly withheld: string;
 }
 
 /** Who is in an export: those to report, or everybody in the United States with a tax id of that country. */
@@ -167,7 +168,8 @@ export function readExported(db: Reader, wanted: UsTaxYear, who: Exported): Prom
     db,
     sql`with ${usTaxRows(wanted)}
         select affiliate_id, name, email, legal_name, legal_type, country, address::text as address, tax_id_type, profile_id,
-               number, decimal_text(reportable_amount, 'usd') as amount
+               number, decimal_text(reportable_amount, 'usd') as amount,
+               case when withheld_amount <> 0 then decimal_text(withheld_amount, 'usd') else '' end as withheld
         from us_tax where ${condition} order by affiliate_id`,
   );
 }

@@ -19,7 +19,7 @@ import { listUsTax, readExported, readUsTaxSums, type UsTaxYear } from './us-tax
 
 const REMARK =
   'A list, not advice: your tax adviser decides who must be reported, on which form, and what is withheld. Corporations are ' +
-  'mostly exempt. Backup withholding is not computed.';
+  'mostly exempt.';
 
 interface WantedYear extends UsTaxYear {
   readonly zone: string;
@@ -57,6 +57,7 @@ export async function getUsTaxReport(
     is_threshold_known: wanted.number <= LAST_KNOWN,
     reportable: { affiliate_count: Number(sums.affiliate_count), amount: Number(sums.amount) },
     processor_amount: Number(sums.processor_amount),
+    withheld_amount: Number(sums.withheld_amount),
     missing_w9_count: Number(sums.missing_w9_count),
     missing_w8_count: Number(sums.missing_w8_count),
     missing_tax_id_count: Number(sums.missing_tax_id_count),

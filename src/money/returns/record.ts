@@ -11,6 +11,7 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { onTop, withheld } from '../ledger/tax-on-top.ts';
 
 /** Money of a line that was returned, in part or in full. */
 export const payoutReturn = strict(
@@ -25,6 +26,10 @@ export const payoutReturn = strict(
       ...amount,
       description:
         'the tax on top of it, which came back too and is not owed; 0 if the amount includes the tax',
+    },
+    withheld_amount: {
+      ...amount,
+      description: 'the part of it that had been withheld for the IRS, and did not come back to the bank',
     },
     external_id: nullable(Type.String({ description: 'your id of the request that booked it' })),
     reason: Type.String(),
@@ -45,7 +50,8 @@ export const record = columnsOf(payoutReturn, {
   affiliate_id: 'r.affiliate_id',
   currency: 'r.currency',
   amount: 'r.amount',
-  tax_amount: 'r.tax_amount',
+  tax_amount: onTop('r.tax_amount'),
+  withheld_amount: withheld('r.tax_amount'),
   external_id: 'r.external_id',
   reason: 'r.reason',
   reference: 'r.reference',
@@ -68,7 +74,7 @@ export const newReturn = strict({
       minimum: 1,
       maximum: MAX_AMOUNT,
       description:
-        'the returned amount in minor units, with the tax if it was paid on top; without it, everything not yet returned',
+        'what came back to the bank in minor units, with the tax if it was paid on top, and without what was withheld; without it, everything not yet returned',
     }),
   ),
   reason: text(500),

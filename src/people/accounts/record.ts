@@ -40,7 +40,7 @@ const destinationWait = Type.Integer({
     'lower it',
 });
 
-/** Who needs a signed tax form to be paid. */
+/** When a rule about tax forms applies: who needs one to be paid, and from whom is withheld. */
 const PAYOUT_FORMS = ['none', 'at_threshold', 'always'] as const;
 export type PayoutForm = (typeof PAYOUT_FORMS)[number];
 const payoutForm = Type.Enum([...PAYOUT_FORMS], {
@@ -48,6 +48,15 @@ const payoutForm = Type.Enum([...PAYOUT_FORMS], {
   description:
     'who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in US dollars, with this one, ' +
     'reach the threshold of Form 1099-NEC, PayPal aside; always: everybody',
+});
+
+/** From whom payouts withhold for the IRS. */
+const backupWithholding = Type.Enum([...PAYOUT_FORMS], {
+  title: 'BackupWithholdingRule',
+  description:
+    'whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United States without a W-9 or a US tax ' +
+    'id. at_threshold: once their payments of the year, with this one, reach the threshold of Form 1099-NEC, or if those of the year ' +
+    'before did or something was withheld; always: from the first payment on. Fixed in each line when a payout is created',
 });
 
 /** Whether commissions include the tax. */
@@ -199,6 +208,7 @@ export const account = strict(
     approval,
     destination_wait_hours: destinationWait,
     payout_form: payoutForm,
+    backup_withholding: backupWithholding,
     commissions_are: commissionsAre,
     payout_signals: payoutSignals,
     state_thresholds: stateThresholds,
@@ -232,6 +242,7 @@ export const record = columnsOf(account, {
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
   payout_form: 'a.payout_form',
+  backup_withholding: 'a.backup_withholding',
   commissions_are: 'a.commissions_are',
   payout_signals: payoutSignalsColumn,
   state_thresholds: 'a.state_thresholds',
@@ -262,6 +273,7 @@ export const accountChange = strict({
   approval: Type.Optional(approval),
   destination_wait_hours: Type.Optional(destinationWait),
   payout_form: Type.Optional(payoutForm),
+  backup_withholding: Type.Optional(backupWithholding),
   commissions_are: Type.Optional(commissionsAre),
   payout_signals: Type.Optional(payoutSignalsInput),
   state_thresholds: Type.Optional(stateThresholds),

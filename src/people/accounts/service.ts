@@ -165,6 +165,7 @@ export async function changeAccount(
       'approval',
       'destination_wait_hours',
       'payout_form',
+      'backup_withholding',
       'commissions_are',
       'payout_signals',
       'state_thresholds',

@@ -54,6 +54,12 @@ class Account(TypedDict):
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
     """
+    backup_withholding: BackupWithholdingRule
+    """Whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United
+    States without a W-9 or a US tax id. at_threshold: once their payments of the year, with this one,
+    reach the threshold of Form 1099-NEC, or if those of the year before did or something was withheld;
+    always: from the first payment on. Fixed in each line when a payout is created.
+    """
     commissions_are: CommissionsAre
     """gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
     a payout is created.
@@ -729,6 +735,8 @@ class AuditEntry(TypedDict):
     """When it was created."""
 
 
+BackupWithholdingRule = Literal["none", "at_threshold", "always"]
+
 class BadLine(TypedDict):
     line: int
     """The number of the line in the file, from 1."""
@@ -997,6 +1005,12 @@ class ChangeAccountBody(TypedDict):
     payout_form: NotRequired[PayoutFormRule]
     """Who is left out of payouts without a valid W-9 or W-8. at_threshold: whose payments of the year in
     US dollars, with this one, reach the threshold of Form 1099-NEC, PayPal aside; always: everybody.
+    """
+    backup_withholding: NotRequired[BackupWithholdingRule]
+    """Whether payouts withhold 24 % of payments in US dollars, PayPal aside, to affiliates in the United
+    States without a W-9 or a US tax id. at_threshold: once their payments of the year, with this one,
+    reach the threshold of Form 1099-NEC, or if those of the year before did or something was withheld;
+    always: from the first payment on. Fixed in each line when a payout is created.
     """
     commissions_are: NotRequired[CommissionsAre]
     """gross: they include the tax. net: payouts pay the tax of `invoicing` on top; fixed in each line when
@@ -4231,24 +4245,28 @@ class PayoutLineTotal(TypedDict):
 
 
 class PayoutLineWithTax(TypedDict):
-    """Only if the commissions are net: sums with the tax on top of them, which is fixed when the payout is
-    created.
+    """Only if the commissions are net, or something is withheld: sums of what leaves the bank. The tax is
+    fixed when the payout is created.
     """
 
     amount: int
-    """What leaves the bank: the amount and the tax."""
+    """What leaves the bank: the amount, with the tax on top and without what is withheld."""
     tax_amount: int
-    """Minor units of the currency given with it."""
+    """The tax on top."""
+    withheld_amount: int
+    """What is withheld for the IRS (backup withholding); you owe it to the IRS."""
     paid_amount: int
-    """What was paid, with its tax."""
+    """What left the bank."""
     returned_amount: int
-    """What came back, with its tax."""
+    """What came back to the bank."""
     tax_category: TaxCategory | None
     """S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT."""
     tax_rate: int | None
     """Hundredths of a percent: 1900 = 19 %."""
     exemption: str | None
     """Why no tax is due."""
+    withholding_rate: int | None
+    """Hundredths of a percent: 2400 = 24 %; null: nothing is withheld."""
     reason: NoTaxReason | None
     """Why it has no tax, if no category applies. no_agreement: the affiliate had not agreed to
     self-billing; agreement_expired: the agreement had ended; no_rule: no rule of `invoicing` fits the
@@ -4586,6 +4604,8 @@ class PayoutReturn(TypedDict):
     """What is owed again, in minor units."""
     tax_amount: int
     """The tax on top of it, which came back too and is not owed; 0 if the amount includes the tax."""
+    withheld_amount: int
+    """The part of it that had been withheld for the IRS, and did not come back to the bank."""
     external_id: str | None
     """Your id of the request that booked it."""
     reason: str
@@ -4763,14 +4783,16 @@ class PayoutTotal(TypedDict):
 
 
 class PayoutTotalWithTax(TypedDict):
-    """Only if commissions are net: sums with the tax on top of them."""
+    """Only if commissions are net, or something is withheld: sums of what leaves the bank."""
 
     amount: int
-    """What leaves the bank: the amount and the tax."""
+    """What leaves the bank: the amount, with the tax on top and without what is withheld."""
     tax_amount: int
-    """Minor units of the currency given with it."""
+    """The tax on top."""
+    withheld_amount: int
+    """What is withheld for the IRS (backup withholding); you owe it to the IRS."""
     paid_amount: int
-    """What was paid, with its tax."""
+    """What left the bank."""
 
 
 class PayoutUpdatedEvent(TypedDict):
@@ -5462,8 +5484,8 @@ class ReturnPayoutLineBody(TypedDict):
     currency: NotRequired[str]
     """Without it all currencies, or with an amount the only currency paid."""
     amount: NotRequired[int]
-    """The returned amount in minor units, with the tax if it was paid on top; without it, everything not
-    yet returned.
+    """What came back to the bank in minor units, with the tax if it was paid on top, and without what was
+    withheld; without it, everything not yet returned.
     """
     reason: str
     """Why the money came back."""
@@ -5974,7 +5996,7 @@ class UsTaxReportReportable(TypedDict):
     """The affiliates whose payments must be reported."""
 
     affiliate_count: int
-    """In the United States, with the threshold or more: they are in the export."""
+    """In the United States, with the threshold or more, or something was withheld: they are in the export."""
     amount: int
     """cents: the sum paid to them."""
 
@@ -5994,6 +6016,8 @@ class UsTaxReport(TypedDict):
     """The affiliates whose payments must be reported."""
     processor_amount: int
     """cents: the sum paid by PayPal to anyone."""
+    withheld_amount: int
+    """cents: the sum withheld, which you owe to the IRS."""
     missing_w9_count: int
     """Affiliates who need a W-9 and have none."""
     missing_w8_count: int
@@ -6043,6 +6067,8 @@ class UsTaxRow(TypedDict):
     """cents: paid by methods that you report, less returns."""
     processor_amount: int
     """cents: paid by PayPal, which reports it itself (Form 1099-K), less returns."""
+    withheld_amount: int
+    """cents: withheld from them (backup withholding, box 4 of Form 1099-NEC), less what returns reversed."""
     is_above_threshold: bool
     """`reportable_amount` is the threshold or more."""
     state: str | None
