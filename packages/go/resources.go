@@ -2641,11 +2641,12 @@ func (resource *PayoutsResource) PaymentFile(ctx context.Context, payoutID strin
 }
 
 // TakeResult: Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA
-// file with returns, a report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is
-// recognised by its bytes; text/csv and application/xml are accepted too. The response proposes a result for
-// each line and changes nothing; verifications of payees are kept with their destinations, and corrections of
-// destinations are proposed. Complete the payout with the lines you agree with, and book returns. A line without
-// an answer may have been paid: do not release it before you know. docs/results.md has the layouts.
+// file with returns, a report of PayPal or Wise, verifications of payees as JSON, or a CSV file with `reference`
+// or `affiliate_id`. Its kind is recognised by its bytes; text/csv, application/xml and application/json are
+// accepted too. The response proposes a result for each line and changes nothing; verifications of payees are
+// kept with their destinations, and corrections of destinations are proposed. Complete the payout with the lines
+// you agree with, and book returns. A line without an answer may have been paid: do not release it before you
+// know. docs/results.md has the layouts.
 func (resource *PayoutsResource) TakeResult(ctx context.Context, payoutID string, file Upload, query *TakePayoutResultQuery, options ...CallOption) (*PayoutResultProposal, error) {
 	return record[PayoutResultProposal](ctx, resource.calls, request{method: "POST", path: "/v2/affiliates/payouts/{payout_id}/results", parts: []any{payoutID}, query: query.values(), file: file, media: "application/octet-stream"}, options)
 }

@@ -4114,9 +4114,9 @@ type PayeeVerification struct {
 	ReasonCode *string `json:"reason_code"`
 	// The account holder that `bank_name` replaced; null: it did not.
 	ReplacedName *string `json:"replaced_name"`
-	// The id (MsgId) of the payment file that the bank checked.
-	PaymentFile string `json:"payment_file"`
-	// When its report was read.
+	// The id (MsgId) of the payment file that the bank checked; null: the answer came as a list.
+	PaymentFile *string `json:"payment_file"`
+	// When its answer was read.
 	VerifiedAt time.Time `json:"verified_at"`
 }
 
@@ -5377,9 +5377,9 @@ type PayoutVerification struct {
 	ReasonCode *string `json:"reason_code"`
 	// The account holder that `bank_name` replaced; null: it did not.
 	ReplacedName *string `json:"replaced_name"`
-	// The id (MsgId) of the payment file that the bank checked.
-	PaymentFile string `json:"payment_file"`
-	// When its report was read.
+	// The id (MsgId) of the payment file that the bank checked; null: the answer came as a list.
+	PaymentFile *string `json:"payment_file"`
+	// When its answer was read.
 	VerifiedAt time.Time `json:"verified_at"`
 }
 

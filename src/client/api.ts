@@ -3749,9 +3749,9 @@ export interface PayeeVerification {
   readonly reason_code: string | null;
   /** the account holder that `bank_name` replaced; null: it did not */
   readonly replaced_name: string | null;
-  /** the id (MsgId) of the payment file that the bank checked */
-  readonly payment_file: string;
-  /** when its report was read */
+  /** the id (MsgId) of the payment file that the bank checked; null: the answer came as a list */
+  readonly payment_file: string | null;
+  /** when its answer was read */
   readonly verified_at: Timestamp;
 }
 
@@ -4899,9 +4899,9 @@ export interface PayoutVerification {
   readonly reason_code: string | null;
   /** the account holder that `bank_name` replaced; null: it did not */
   readonly replaced_name: string | null;
-  /** the id (MsgId) of the payment file that the bank checked */
-  readonly payment_file: string;
-  /** when its report was read */
+  /** the id (MsgId) of the payment file that the bank checked; null: the answer came as a list */
+  readonly payment_file: string | null;
+  /** when its answer was read */
   readonly verified_at: Timestamp;
 }
 
@@ -8040,11 +8040,12 @@ export interface Operations {
   };
   /**
    * Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA file with
-   * returns, a report of PayPal or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is
-   * recognised by its bytes; text/csv and application/xml are accepted too. The response proposes a result for
-   * each line and changes nothing; verifications of payees are kept with their destinations, and corrections of
-   * destinations are proposed. Complete the payout with the lines you agree with, and book returns. A line
-   * without an answer may have been paid: do not release it before you know. docs/results.md has the layouts.
+   * returns, a report of PayPal or Wise, verifications of payees as JSON, or a CSV file with `reference` or
+   * `affiliate_id`. Its kind is recognised by its bytes; text/csv, application/xml and application/json are
+   * accepted too. The response proposes a result for each line and changes nothing; verifications of payees are
+   * kept with their destinations, and corrections of destinations are proposed. Complete the payout with the
+   * lines you agree with, and book returns. A line without an answer may have been paid: do not release it
+   * before you know. docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];

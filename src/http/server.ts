@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -360,7 +360,7 @@ async function readUpload(
 ): Promise<SpooledUpload> {
   const payload = request.body;
   const [given = ''] = (request.headers['content-type'] ?? '').split(/[\s;]/);
-  const accepted = wanted === 'text/csv' ? FILES.slice(0, 1) : FILES;
+  const accepted = wanted === 'text/csv' ? FILES.slice(0, 1) : [...FILES, 'application/json'];
   const isAccepted = accepted.includes(given.toLowerCase());
   if (payload === undefined && isAccepted) {
     const what = wanted === 'text/csv' ? ': its first line must name the columns' : '';
@@ -370,7 +370,9 @@ async function readUpload(
     throw wrongType(request, `the file as Content-Type: ${accepted.join(' or ')}`);
   }
   const leave = gate(callerOf(request).principal.account);
-  const spooling = { body: payload as Readable, limit: UPLOAD_LIMIT, name: request.id };
+  // JSON is read as a whole before
+  const body = Buffer.isBuffer(payload) ? Readable.from([payload]) : (payload as Readable);
+  const spooling = { body, limit: UPLOAD_LIMIT, name: request.id };
   return spool({ ...spooling, onSlow: (refuse) => onSlowBody(request, refuse) }).then(
     (upload) => ({ ...upload, close: () => upload.close().finally(leave) }),
     (error: unknown) => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { type Checked, pain002, verification } from '../support/bank.ts';
 import { missingSchemas, validatorOf } from '../support/sepa.ts';
@@ -11,6 +11,7 @@ import {
   makeCommission,
   makePayee,
   makePayout,
+  nothingChanges,
   PAYOUTS,
 } from './fixtures.ts';
 
@@ -291,3 +292,127 @@ test.skipIf(missing !== null)(
     validate(verification('P1-R1-F1', [], null));
   },
 );
+
+describe('verifications from the API of a bank or provider', () => {
+  const list = (...verifications: readonly object[]) => JSON.stringify({ verifications });
+  const post = ({ id }: Json, body: string, type = 'application/json'): Promise<Answer> =>
+    api.request('POST', `${PAYOUTS}/${id}/results`, { body, headers: { 'content-type': type } });
+  async function due(...holders: readonly string[]) {
+    const ids: number[] = [];
+    for (const holder of holders) ids.push((await earner(holder)).id);
+    const payout = await makePayout(api);
+    const items = ids.map((id, index) => ({
+      ...{ reference: `P${payout.number}-A${id}`, account_holder: holders[index], iban: IBAN },
+    }));
+    return { payout, ids, items };
+  }
+
+  test('are kept and shown before any file was made, and their name can be used', async () => {
+    const { payout, ids, items } = await due('Ada Lovelace', 'Jörg Schmitz', 'Bob', 'Eve', 'Zoe');
+    const [ada, close, bob, eve] = items;
+    const file = list(
+      { ...ada, result: 'match', iban: 'de89 3704 0044 0532 0130 00' },
+      // as people write it, and not as payment files spell it
+      { ...close, result: 'close_match', bank_name: 'Jorg Schmidt' },
+      { ...bob, result: 'no_match' },
+      { ...eve, result: 'not_possible', reason_code: 'AB11', reason: 'time-out' },
+    );
+    const answer = await post(payout, file);
+    expect(answer.status, answer.text).toBe(201);
+    const found = answer.body;
+    expect(found).toMatchObject({ kind: 'verification', lines: [], problems: [], counts: { unanswered: 5 } });
+    expect(results(found)).toEqual([
+      [ids[0], 'match'],
+      [ids[1], 'close_match'],
+      [ids[2], 'no_match'],
+      [ids[3], 'not_possible'],
+    ]);
+    const all = await listed(payout, '?is_mismatch=true');
+    expect(all.map(({ affiliate_id }: Json) => affiliate_id)).toEqual(ids.slice(1, 4));
+    expect(all[0]).toMatchObject({ bank_name: 'Jorg Schmidt', payment_file: null, last_four: '3000' });
+    expect((await api.get(`${PAYOUTS}/${payout.id}/approval`)).body.mismatch_count).toBe(3);
+    expect((await destinationOf(ids[4] ?? 0)).verification).toBeNull();
+    // the payout is as before, and nobody was paid
+    const now = (await api.get(`${PAYOUTS}/${payout.id}`)).body;
+    expect(now).toMatchObject({ revision: payout.revision, status: 'unpaid' });
+    const used = await api.post(`${AFFILIATES}/${ids[1]}/destination/verified-name`, {});
+    expect(used.status, used.text).toBe(200);
+    expect(await destinationOf(ids[1] ?? 0)).toMatchObject({
+      account_holder: 'Jorg Schmidt',
+      verification: { result: 'name_used', replaced_name: 'Jörg Schmitz' },
+    });
+    // the same answers are about another name now
+    const again = await post(payout, file, 'application/octet-stream');
+    expect(again.body.problems.map(({ kind, affiliate_id }: Json) => [kind, affiliate_id])).toEqual([
+      ['other_payee', ids[1]],
+    ]);
+  });
+
+  test('are problems if they are about another payout, payee or account, or contradict each other', async () => {
+    const { payout, ids, items } = await due('Ada', 'Bob', 'Eve', 'Zoe');
+    const [ada, bob, eve, zoe] = items;
+    const { body } = await post(
+      payout,
+      list(
+        { ...ada, result: 'no_match', reference: `P${payout.number}-A999999` },
+        { ...ada, result: 'no_match', reference: `P${payout.number + 1}-A${ids[0]}` },
+        { ...ada, result: 'no_match', account_holder: 'Ada King' },
+        { ...bob, result: 'no_match', iban: 'DE02120300000000202051' },
+        { ...eve, result: 'no_match' },
+        { ...eve, result: 'match' },
+        { ...zoe, result: 'match' },
+      ),
+    );
+    expect(body.problems.map(({ kind, affiliate_id }: Json) => [kind, affiliate_id])).toEqual([
+      ['unknown_reference', null],
+      ['other_payout', null],
+      ['other_payee', ids[0]],
+      ['other_payee', ids[1]],
+      ['contradiction', ids[2]],
+    ]);
+    expect(results(body)).toEqual([[ids[3], 'match']]);
+    expectRefusal(
+      await post(payout, list({ ...ada, result: 'match', reference: `P${payout.number + 1}-A${ids[0]}` })),
+      400,
+      'result_of_another_payout',
+    );
+  });
+
+  test('are refused as a whole, naming the item and the rule, and change nothing', async () => {
+    const { payout, items } = await due('Ada');
+    const good = { ...items[0], result: 'match' };
+    await nothingChanges(world, async () => {
+      for (const [body, rule] of [
+        ['{', 'the JSON cannot be read'],
+        ['{"verifications": []}', 'lists at least one payee'],
+        ['{"verifications": {}}', 'lists at least one payee'],
+        [JSON.stringify({ verifications: [good], more: 1 }), 'only field'],
+        [list(good, { ...good, result: 'matched' }), 'verifications[1].result must be one of match'],
+        [list({ ...good, result: 'constructor' }), 'verifications[0].result'],
+        [list({ ...good, is_paid: 'true' }), 'verifications[0].is_paid'],
+        [list({ ...good, iban: undefined }), 'verifications[0].iban is required'],
+        [list({ ...good, iban: 'DE89370400440532013001' }), 'verifications[0].iban'],
+        [list({ ...good, account_holder: ' ' }), 'verifications[0].account_holder'],
+        [list({ ...good, reference: 'Ada' }), 'verifications[0].reference'],
+        [list({ ...good, bank_name: 'Ada K.' }), 'verifications[0].bank_name'],
+        [list({ ...good, reason: 7 }), 'verifications[0].reason'],
+        [`{"verifications": [{"result": "match", "result": "no_match"}]}`, 'cannot be read'],
+        ['{"verifications": [null]}', 'verifications[0] must be an object'],
+      ] as const)
+        expectRefusal(await post(payout, body), 400, 'invalid_file', rule);
+    });
+    const ignoring = await api.request('POST', `${PAYOUTS}/${payout.id}/results?ignore_columns=note`, {
+      ...{ body: list(good), headers: { 'content-type': 'application/json' } },
+    });
+    expectRefusal(ignoring, 400, 'invalid_file', 'ignore_columns');
+  });
+
+  test('say nothing about payments of a payout that is paid', async () => {
+    const { payout, ids, items } = await due('Ada');
+    await completePayout(api, payout);
+    const { body } = await post(payout, list({ ...items[0], result: 'no_match' }));
+    expect(body).toMatchObject({ lines: [], problems: [], verifications: [{ result: 'no_match' }] });
+    expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.affiliates[0].is_paid).toBe(true);
+    expect((await destinationOf(ids[0] ?? 0)).verification).toMatchObject({ result: 'no_match' });
+  });
+});

@@ -19,13 +19,14 @@ interface ResultsOptions extends ListOptions {
 
 const HELP = `
 The file is a camt.053, camt.054 or pain.002 of a bank, the Activity report or batch report of PayPal, the transaction list or
-statement of Wise, or your own list. The command prints its results line by line and changes nothing; payouts complete --from takes
+statement of Wise, verifications of payees as JSON, or your own list. The command prints its results line by line and changes nothing; payouts complete --from takes
 the same file. An unclear entry has no outcome and is listed with its position in the file and the reason. Without a file, the
 command lists the files read before.
 
 Examples:
   $ payhook payouts results 1 camt.xml
   $ payhook payouts results 1 paypal.csv --json
+  $ payhook payouts results 1 verifications.json
   $ payhook payouts results 1 list.csv --ignore-column "internal note"
   $ payhook payouts results 1
 `;

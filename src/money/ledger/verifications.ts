@@ -49,8 +49,13 @@ export const payeeVerification = strict(
     replaced_name: nullable(
       Type.String({ description: 'the account holder that `bank_name` replaced; null: it did not' }),
     ),
-    payment_file: Type.String({ description: 'the id (MsgId) of the payment file that the bank checked' }),
-    verified_at: { ...timestamp, description: 'when its report was read' },
+    payment_file: nullable(
+      Type.String({
+        description:
+          'the id (MsgId) of the payment file that the bank checked; null: the answer came as a list',
+      }),
+    ),
+    verified_at: { ...timestamp, description: 'when its answer was read' },
   },
   { title: 'PayeeVerification' },
 );
@@ -68,7 +73,7 @@ export interface KeptVerification {
   readonly bank_name: string | null;
   readonly reason: string | null;
   readonly reason_code: string | null;
-  readonly payment_file: string;
+  readonly payment_file: string | null;
 }
 
 /** Keeps answers (a JSON list of `KeptVerification`) instead of earlier ones about the same destinations. */

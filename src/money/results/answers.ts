@@ -102,8 +102,8 @@ export interface Verified {
   /** The name and the IBAN that the bank checked; null = it does not repeat them. */
   readonly name: string | null;
   readonly iban: string | null;
-  /** The id of the payment file. */
-  readonly file: string;
+  /** The id of the payment file; null = the answer names none, but name and IBAN. */
+  readonly file: string | null;
   readonly place: string;
 }
 

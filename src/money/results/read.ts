@@ -9,11 +9,12 @@ import { isOwnList, isSurelyOwnList, ownListReader } from './own-list.ts';
 import { readPain002 } from './pain002.ts';
 import { isPaypal, paypalReader } from './paypal.ts';
 import { type Header, type LineReader, readTable } from './table.ts';
+import { readVerificationList } from './verification-list.ts';
 import { isWiseHistory, isWiseStatement, wiseHistoryReader, wiseStatementReader } from './wise.ts';
 
 const ACCEPTED =
   'a statement or notification of a bank (camt.053, camt.054), a status report (pain.002), returns in a NACHA file, the result file of ' +
-  'PayPal or Wise, or a CSV file with the column reference or affiliate_id';
+  'PayPal or Wise, a list of verifications of payees (JSON), or a CSV file with the column reference or affiliate_id';
 
 /** The XML encodings that banks declare, as TextDecoder names them. */
 const ENCODINGS = new Set(['utf-8', 'us-ascii', 'iso-8859-1', 'iso-8859-15', 'windows-1252']);
@@ -27,9 +28,19 @@ export function readResultFile(bytes: Buffer, ignored: readonly string[] = []): 
   const beginning = beginningOf(bytes);
   const isMessage = beginning.startsWith('<');
   const isAch = isNacha(beginning);
-  if ((isMessage || isAch) && ignored.length > 0) throw notAList();
+  const isJson = beginning.startsWith('{');
+  if ((isMessage || isAch || isJson) && ignored.length > 0) throw notAList();
   if (isAch) return readNacha(bytes.toString('latin1').trimStart());
+  if (isJson) return readVerificationList(utf8Of(bytes));
   return isMessage ? readMessage(bytes) : readCsv(bytes, ignored);
+}
+
+function utf8Of(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ResultFileError('the JSON has bytes that are not UTF-8');
+  }
 }
 
 const notAList = () =>

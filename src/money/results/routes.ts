@@ -15,8 +15,8 @@ export const take = writeRoute({
   needs: 'write',
   summary: 'Read the answer of a bank or provider',
   description:
-    'Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA file with returns, a report of PayPal or Wise, or a CSV file with `reference` or ' +
-    '`affiliate_id`. Its kind is recognised by its bytes; text/csv and application/xml are accepted too. The response proposes ' +
+    'Takes a camt.053, camt.054 or pain.002 of a bank, a NACHA file with returns, a report of PayPal or Wise, verifications of payees as JSON, or a CSV file with `reference` or ' +
+    '`affiliate_id`. Its kind is recognised by its bytes; text/csv, application/xml and application/json are accepted too. The response proposes ' +
     'a result for each line and changes nothing; verifications of payees are kept with their destinations, and ' +
     'corrections of destinations are proposed. Complete the payout with the lines you agree with, and book returns. A ' +
     'line without an answer may have been paid: do not release it before you know. docs/results.md has the layouts.',

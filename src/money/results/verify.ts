@@ -19,8 +19,9 @@ interface OfLine extends Omit<Verified, 'of'> {
 }
 
 /**
- * Finds the lines whose payees a file verifies. It counts only for payments of a file that was downloaded here, and only if where
- * the affiliate is paid has not changed since; everything else is a problem.
+ * Finds the lines whose payees a file verifies. A report of a bank counts only for payments of a file that was downloaded here, and only
+ * if where the affiliate is paid has not changed since. A list counts for the name and the IBAN that it repeats. Everything else is a
+ * problem.
  */
 export function verify(
   { verified, verifiedFiles, message }: ReadResult,
@@ -28,7 +29,7 @@ export function verify(
   known: readonly KnownLine[],
   sent: SentFiles,
 ): Verifications {
-  if (message === null || !sent.has(message)) return { shown: [], kept: [], problems: [] };
+  if (message !== null && !sent.has(message)) return { shown: [], kept: [], problems: [] };
   const problems: Problem[] = [];
   const add = (kind: ProblemKind, affiliate: number | null, what: string) => {
     const reference = affiliate === null ? null : paymentReference(payout.number, affiliate);
@@ -46,16 +47,18 @@ export function verify(
   const listed = new Map<string, Verified[]>();
   for (const each of verified) {
     const { of, file, place } = each;
-    const inFile = listed.get(file) ?? [];
-    listed.set(file, inFile);
-    inFile.push(each);
+    if (file !== null) {
+      const inFile = listed.get(file) ?? [];
+      listed.set(file, inFile);
+      inFile.push(each);
+    }
     const line = lines.get(of.affiliate);
     const reference = paymentReference(of.payout, of.affiliate);
     if (of.payout !== payout.number)
       add('other_payout', null, `${place}: ${reference} is a payment of payout ${of.payout}`);
     else if (line === undefined)
       add('unknown_reference', null, `${place}: ${reference} is not in this payout`);
-    else if (!paid(file).has(of.affiliate))
+    else if (file !== null && !paid(file).has(of.affiliate))
       add('unknown_file', of.affiliate, `${place}: ${JSON.stringify(file)} has no payment to this affiliate`);
     else {
       const all = found.get(line) ?? [];
@@ -131,8 +134,9 @@ function unlisted(
 
 /** Whether the affiliate's destination changed after the last download of the file. */
 const changedAfter = (sent: SentFiles, { file, line }: OfLine): boolean =>
+  file !== null &&
   (line.destination?.changed_at ?? 0) >
-  Math.max(...(sent.get(file) ?? []).map(({ downloaded_at }) => downloaded_at));
+    Math.max(...(sent.get(file) ?? []).map(({ downloaded_at }) => downloaded_at));
 
 const spelled = (name: string) => name.toUpperCase().replaceAll(/\s+/g, ' ').trim();
 

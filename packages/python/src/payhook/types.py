@@ -3703,10 +3703,10 @@ class PayeeVerification(TypedDict):
     """An ISO 20022 code."""
     replaced_name: str | None
     """The account holder that `bank_name` replaced; null: it did not."""
-    payment_file: str
-    """The id (MsgId) of the payment file that the bank checked."""
+    payment_file: str | None
+    """The id (MsgId) of the payment file that the bank checked; null: the answer came as a list."""
     verified_at: str
-    """When its report was read."""
+    """When its answer was read."""
 
 
 PayeeVerificationAnswer = Literal["match", "close_match", "no_match", "not_possible"]
@@ -4841,10 +4841,10 @@ class PayoutVerification(TypedDict):
     """An ISO 20022 code."""
     replaced_name: str | None
     """The account holder that `bank_name` replaced; null: it did not."""
-    payment_file: str
-    """The id (MsgId) of the payment file that the bank checked."""
+    payment_file: str | None
+    """The id (MsgId) of the payment file that the bank checked; null: the answer came as a list."""
     verified_at: str
-    """When its report was read."""
+    """When its answer was read."""
 
 
 class Portal(TypedDict):
