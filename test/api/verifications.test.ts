@@ -335,7 +335,9 @@ describe('verifications from the API of a bank or provider', () => {
     // the payout is as before, and nobody was paid
     const now = (await api.get(`${PAYOUTS}/${payout.id}`)).body;
     expect(now).toMatchObject({ revision: payout.revision, status: 'unpaid' });
-    const used = await api.post(`${AFFILIATES}/${ids[1]}/destination/verified-name`, {});
+    const used = await api.post(`${AFFILIATES}/${ids[1]}/destination/verified-name`, {
+      name: 'Jorg Schmidt',
+    });
     expect(used.status, used.text).toBe(200);
     expect(await destinationOf(ids[1] ?? 0)).toMatchObject({
       account_holder: 'Jorg Schmidt',

@@ -50,7 +50,7 @@ const SERVICE_COLUMNS = [
     'address2',
     'city',
   ],
-  ...['state', 'zip', 'country_code', 'email', 'nonemployee_compensation', 'federal_income_tax_withheld'],
+  ...['state', 'zip', 'country_code', 'email', 'nonemployee_compensation'],
 ];
 
 function serviceCells(row: Row, { year }: Context): string[] {
@@ -59,7 +59,7 @@ function serviceCells(row: Row, { year }: Context): string[] {
     ...['1099-NEC', String(year), String(row.affiliate_id), nameOf(row)],
     ...[row.tin === null ? '' : (TIN_TYPES[row.tinType ?? ''] ?? ''), row.tin ?? ''],
     ...[line1, line2 ?? '', city, region ?? '', postal_code ?? ''],
-    ...[row.country ?? '', row.email, row.amount, row.withheld],
+    ...[row.country ?? '', row.email, row.amount],
   ];
 }
 
@@ -177,9 +177,17 @@ const csv =
   (rows, context) =>
     [columns, ...rows.map((row) => cellsOf(row, context))].map(csvLine);
 
+/** The fields, with the one of box 4 only if something was withheld: a file of a payer who withholds nothing is as it always was. */
+const serviceLines: UsTaxFile['lines'] = (rows, context) => {
+  const withholds = rows.some(({ withheld }) => withheld !== '');
+  const columns = withholds ? [...SERVICE_COLUMNS, 'federal_income_tax_withheld'] : SERVICE_COLUMNS;
+  const cellsOf = (row: Row) => [...serviceCells(row, context), ...(withholds ? [row.withheld] : [])];
+  return csv(columns, cellsOf)(rows, context);
+};
+
 /** The files, by format. */
 export const US_TAX_FILES: Readonly<Record<UsTaxFormat, UsTaxFile>> = {
-  filing_service: { name: '1099-nec', select: 'reportable', lines: csv(SERVICE_COLUMNS, serviceCells) },
+  filing_service: { name: '1099-nec', select: 'reportable', lines: serviceLines },
   iris: { name: '1099-nec-iris', select: 'reportable', lines: csv(IRIS_COLUMNS, irisCells) },
   tin_matching: {
     ...{ name: 'tin-matching', select: 'with_us_tax_id', contentType: 'text/plain; charset=utf-8' },
