@@ -87,6 +87,7 @@ longRun.test.skipIf(!hasRules)(
     }
     const found = await all();
     expect(found).toHaveLength(11);
+    found.push(await withTaxOfParts());
     const files = await Promise.all(found.map(async (each) => (await fileOf(each)).text));
     expect(judged(files)).toEqual(found.map(() => ''));
     const usd = files[found.findIndex(({ currency }) => currency === 'usd')] ?? '';
@@ -102,6 +103,21 @@ longRun.test.skipIf(!hasRules)(
     expect(total).toContain('BR-CO-15');
   },
 );
+
+/** An invoice of a part of a line with tax on top, whose tax is one unit apart from the rate of its net amount (BR-CO-17 allows it). */
+async function withTaxOfParts(): Promise<Json> {
+  expect((await api.patch('/v2/account', { commissions_are: 'net' })).status).toBe(200);
+  const id = await agreed({});
+  await makeCommission(api, id, { amount: 12_107, currency: 'eur' });
+  const payout = await makePayout(api, { filters: { affiliate_id: id } });
+  const commissions = [{ affiliate_id: id, currency: 'eur', is_paid: true, amount: 20 }];
+  expect((await api.put(`${PAYOUTS}/${payout.id}`, { commissions })).status).toBe(200);
+  expect((await api.post(`${PAYOUTS}/${payout.id}/invoices`)).body).toMatchObject({ issued: 1 });
+  const invoice = (await all()).at(-1) as Json;
+  // 21 % of 0.17 are 0.04
+  expect(invoice).toMatchObject({ net_amount: 17, tax_amount: 3, rounding_amount: 0, tax_rate: 2100 });
+  return invoice;
+}
 
 test('the file goes to the electronic addresses of today, and is refused without one of them', async () => {
   const id = await agreed({ electronic_address: null });

@@ -65,6 +65,27 @@ test('commands set up, issue, list and show invoices and write them to files', a
   expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
 });
 
+test('the invoices of a payout are exported as Peppol files in an archive', async () => {
+  const electronic_address = '9930:DE136695976';
+  await letInvoice(api);
+  const own = (await api.get('/v2/account')).body.tax_profile;
+  expect((await api.patch('/v2/account', { tax_profile: { ...own, electronic_address } })).status).toBe(200);
+  const [reached, unreached] = [await makeAffiliate(api), await makeAffiliate(api)];
+  await agree(api, reached.id, VAT_ID, { electronic_address });
+  await agree(api, unreached.id);
+  for (const { id } of [reached, unreached])
+    await makeCommission(api, id, { amount: 11_900, currency: 'eur' });
+  const payout = await completePayout(api, await makePayout(api));
+  expect(await runText('invoices', 'issue', payout.id)).toContain('2 invoices issued.');
+  const archive = await runText('invoices', 'export', '--format', 'ubl', '--payout', String(payout.number));
+  expect(archive.trim()).toMatch(/^exports.payout-\d+-.*-invoices-ubl\.zip$/);
+  const files = await filesIn(readFileSync(join(machine.folder, archive.trim())));
+  const [name = ''] = Object.keys(files).filter((each) => each.endsWith('.xml'));
+  expect(Object.keys(files).sort()).toEqual([name, 'skipped.csv'].sort());
+  expect(String(files[name])).toContain('<cbc:InvoiceTypeCode>389</cbc:InvoiceTypeCode>');
+  expect(String(files['skipped.csv'])).toContain('no_electronic_address');
+});
+
 test('invoices in another currency than that of the country are issued with a rate', async () => {
   await letInvoice(api);
   const { id } = await makeAffiliate(api);

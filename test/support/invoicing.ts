@@ -30,7 +30,7 @@ export const withRate = (paidAt: string) => ({
 });
 
 /** An affiliate agrees that the merchant writes their invoices, before any payment of a test. */
-export async function agree(api: Api, affiliate: number, number = VAT_ID): Promise<void> {
+export async function agree(api: Api, affiliate: number, number = VAT_ID, more: object = {}): Promise<void> {
   const answer = await api.put(`/v2/affiliates/${affiliate}/tax-profile`, {
     legal_type: 'business',
     legal_name: `Partner ${affiliate} GmbH`,
@@ -38,6 +38,7 @@ export async function agree(api: Api, affiliate: number, number = VAT_ID): Promi
     address: ADDRESS,
     tax_id: { type: 'vat', number },
     self_billing: { agreed_on: '2020-01-01', agreed_by: 'Ada' },
+    ...more,
   });
   expect(answer.status, answer.text).toBe(200);
 }
