@@ -87,14 +87,6 @@ export const settings = {
       at_threshold: 'From the threshold on, a W-9 or W-8 is needed',
       always: 'Everybody needs a W-9 or W-8',
     },
-    withholding: 'Backup withholding',
-    withholdingHint:
-      'Payouts withhold 24 % of payments in US dollars, PayPal aside, from affiliates in the United States who have not given a W-9 with a US tax id. You pay it to the IRS. A payout that exists keeps what it withholds.',
-    withholdings: {
-      none: 'Nothing is withheld',
-      at_threshold: 'From the threshold of Form 1099-NEC on',
-      always: 'From the first payment on',
-    },
     commissionsAre: 'Commissions are',
     commissionsAreHint:
       'With net commissions, payouts pay the tax of the rules below on top, to affiliates who agreed to self-billing. A payout that exists keeps its tax.',

@@ -4,6 +4,14 @@ import { listed } from './common.ts';
 export const withTax = {
   tax: 'Tax on top',
   withheld: 'Withheld for the IRS',
+  setting: 'Backup withholding',
+  settingHint:
+    'Payouts withhold 24 % of payments in US dollars, PayPal aside, from affiliates in the United States who have not given a W-9 with a US tax id. You pay it to the IRS. A payout that exists keeps what it withholds.',
+  settings: {
+    none: 'Nothing is withheld',
+    at_threshold: 'From the threshold of Form 1099-NEC on',
+    always: 'From the first payment on',
+  },
   toPay: 'To pay',
   paid: 'Left the bank',
   plus: (tax: string, sum: string) => `plus ${tax} of tax: ${sum}`,

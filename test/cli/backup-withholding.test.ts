@@ -30,7 +30,7 @@ test('backup withholding is switched on, and payouts, returns and the list for U
     /LEFT THE BANK\n\s*USD\s.*\s176\.00\n/,
   );
   expect(await runText('reports', 'us-tax')).toMatch(
-    /To report\s+1 affiliate, 100\.00 USD\n[^]*Withheld\s+24\.00 USD/,
+    /To report\s+1 affiliate, 100\.00 USD\n[\s\S]*Withheld\s+24\.00 USD/,
   );
   expect(await runText('reports', 'us-tax-affiliates', '--reportable')).toMatch(/100\.00\s+0\.00\s+24\.00\n/);
 

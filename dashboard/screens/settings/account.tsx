@@ -11,6 +11,7 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
 import { settings } from '../../texts/settings.ts';
+import { withTax } from '../../texts/with-tax.ts';
 import { AmountsField, amountsOf, minorOf } from './amounts.tsx';
 import { DebtorFields, debtorFrom, typedDebtor } from './debtor.tsx';
 import { Settings } from './frame.tsx';
@@ -154,10 +155,10 @@ function AccountForm({ account }: { account: Account }) {
             onChange={setPayoutForm}
           />
           <SelectField
-            label={texts.withholding}
-            hint={texts.withholdingHint}
+            label={withTax.setting}
+            hint={withTax.settingHint}
             value={withholding}
-            options={optionsOf(['none', 'at_threshold', 'always'], texts.withholdings)}
+            options={optionsOf(['none', 'at_threshold', 'always'], withTax.settings)}
             onChange={setWithholding}
           />
           <SelectField
