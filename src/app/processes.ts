@@ -67,6 +67,8 @@ interface ProcessesOptions {
   readonly count: number;
   /** How the first process announces that the server is running. */
   readonly announces: Announcement;
+  /** Resolves when the server is to stop. While the first process starts it gets the signal, and ends. */
+  readonly signalled: Promise<{ readonly signal: NodeJS.Signals }>;
   /** Called whenever a process listens, with the address of the server: with PORT=0 it changes if all were gone. */
   onAddress(address: string): void;
 }
@@ -134,7 +136,10 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
 
   const [first, ...others] = slots as [Slot, ...Slot[]];
   const child = launch(first, announces);
+  let isStarting = true;
+  void options.signalled.then(({ signal }) => isStarting && child.signal(signal));
   const failure = await Promise.race([child.ready.then(() => null), child.ended]);
+  isStarting = false;
   if (failure !== null) {
     await metrics?.close();
     throw new FirstProcessError(failure);

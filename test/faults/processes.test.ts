@@ -1,14 +1,19 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { longRun } from '../support/depth.ts';
+import { plainEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 let folder: DataFolder | undefined;
 afterEach(async () => {
@@ -127,6 +132,29 @@ describe('a server of three processes, more than this machine has cores', () => 
     process.kill(server.pid, 'SIGKILL');
     for (const child of children) await untilGone(child);
     await untilGone(server.postmaster);
+  });
+
+  test('ends at a signal also while its first process waits for PostgreSQL', async () => {
+    folder = dataFolder();
+    const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+      env: {
+        ...plainEnvironment(),
+        PROCESSES: '3',
+        PORT: '0',
+        DATA_DIR: join(folder.path, 'data'),
+        DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none',
+        SECRET_KEY: 'a secret key for tests, long enough for the rule',
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let log = '';
+    child.stderr.on('data', (bytes) => {
+      log += bytes;
+    });
+    const closed = once(child, 'close'); // when no process writes to the log any more
+    await until('it waits', () => log.includes('PostgreSQL cannot be reached'));
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
   });
 
   longRun.test('keeps serving while one dies in a loop, and refuses to be reloaded meanwhile', async () => {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Reloads } from '../../app/address.ts';
 import type { Platform } from '../../app/platform.ts';
-import type { Announcement, Processes } from '../../app/processes.ts';
+import type { Announcement, Processes, startProcesses as StartProcesses } from '../../app/processes.ts';
 import { type Config, readConfig } from '../../kernel/config.ts';
 import { type Exit, ended, listenError, opened } from './running.ts';
 
@@ -22,7 +22,7 @@ export async function serveWithProcesses(
   makeDataFolder(config);
   const opening = openEmbeddedOf(config, 'serve', log).then((embedded) => ({ embedded }));
   const platform = { config, log, ...(await opened(opening, signalled, exit)) };
-  const started = await start(platform, { count, announces });
+  const started = await start(platform, { count, announces, signalled });
   if (typeof started === 'number') return started;
   const { processes, record } = started;
   process.once('exit', processes.kill);
@@ -43,7 +43,7 @@ export async function serveWithProcesses(
 /** Starts the processes. Returns the exit code if the first one ended, which has written the reason. */
 async function start(
   { config, log, embedded }: Pick<Platform, 'config' | 'log' | 'embedded'>,
-  { count, announces }: { count: number; announces: Announcement },
+  given: Pick<Parameters<typeof StartProcesses>[0], 'count' | 'announces' | 'signalled'>,
 ) {
   const [{ FirstProcessError, startProcesses }, { recordAddress }] = await Promise.all([
     import('../../app/processes.ts'),
@@ -55,7 +55,7 @@ async function start(
     else record = recordAddress(config, address);
   };
   try {
-    const processes = await startProcesses({ config, log, count, announces, onAddress });
+    const processes = await startProcesses({ config, log, ...given, onAddress });
     return { processes, record: record as unknown as ReturnType<typeof recordAddress> };
   } catch (error) {
     await embedded?.close();
