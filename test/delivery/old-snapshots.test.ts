@@ -17,12 +17,13 @@ const FEW_ENTRIES = 100;
 const LEASE_MS = 30_000;
 const quiet = { delivers: false, own: true } as const;
 
-/** Takes a snapshot that sees all rows as they are now, and keeps it until `end` is called. */
+/** Takes a snapshot that sees all rows as they are now, and keeps it until `release` or, without a real worker, `end` is called. */
 async function holdSnapshot({ world }: Stage) {
   const client = await world.connect();
   await client.query('begin isolation level repeatable read read only');
   await client.query('select 1');
   return {
+    release: () => client.end(),
     async end() {
       await client.end();
       // the looks settled nothing: the log goes with the queue
@@ -221,7 +222,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       // at once, and not a minute later when the position is recomputed
       const [request] = await receiver.until(1);
       expect(JSON.parse(request?.body ?? '{}').type).toBe('order.late');
-      await snapshot.end();
+      await snapshot.release();
     }));
 });
 

@@ -6,6 +6,7 @@ import { createSender, type SenderOptions } from '../../src/webhooks/engine/send
 import { createTokens } from '../../src/webhooks/engine/tokens.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { type IdentityProvider, startIdentityProvider } from '../support/identity.ts';
+import { countOfProcesses } from '../support/processes.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { onStage } from './support.ts';
@@ -73,6 +74,9 @@ async function openBroken(status: number | null, body: string, headers = {}): Pr
 
 const answer = (fields: object) => JSON.stringify({ access_token: TOKEN, token_type: 'Bearer', ...fields });
 
+/** Each process keeps tokens for itself, so tests that count them have one. */
+const ONE_CACHE = { settings, processes: 1 };
+
 describe('an endpoint with client credentials', () => {
   test.each(['basic', 'body'] as const)('gets each delivery with a token of its server: %s', (how) =>
     onStage({ settings }, async (stage) => {
@@ -83,8 +87,9 @@ describe('an endpoint with client credentials', () => {
       const endpoint = await stage.endpoint(receiver, { client_credentials });
       const events = await stage.publishMany(10);
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
-      // requested once for all of them
-      expect(provider.given).toEqual(['events:write']);
+      // requested once for all of them by each process that sent some
+      expect(new Set(provider.given)).toEqual(new Set(['events:write']));
+      expect(provider.given.length).toBeLessThanOrEqual(countOfProcesses());
       expect(receiver.received).toHaveLength(10);
       const log = await stage.log(endpoint, events[0] ?? '');
       expect(log.attempts[0].request_headers.authorization).toBe('(hidden)');
@@ -95,7 +100,7 @@ describe('an endpoint with client credentials', () => {
   );
 
   test('gets a new token once, in the same attempt, when the receiver refuses the previous one', () =>
-    onStage({ settings }, async (stage) => {
+    onStage(ONE_CACHE, async (stage) => {
       const provider = await openProvider();
       const receiver = await stage.receiver();
       guard(receiver, provider);
@@ -113,7 +118,7 @@ describe('an endpoint with client credentials', () => {
     }));
 
   test('gets a new token when the previous one has expired, and no expired one', () =>
-    onStage({ settings }, async (stage) => {
+    onStage(ONE_CACHE, async (stage) => {
       const provider = await openProvider('basic', 1);
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { client_credentials: provider.credentials });
