@@ -65,47 +65,57 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 /** Later rows of a table or list have the same markup as the first ones. */
 const REPEATED = ':is(tbody > tr, li, option):nth-child(n + 6)';
 
-/** The axe findings of the page. axe is loaded once per page. */
-async function audit(page: Page, rules: object): Promise<readonly Violation[]> {
+/** The axe findings on the elements that a selector matches. axe is loaded once per page. */
+async function audit(page: Page, rules: object, include = 'html'): Promise<readonly Violation[]> {
   const hasAxe = await page.evaluate<boolean>("typeof axe === 'object'");
   // the protocol may do what the page's policy forbids to the page
   if (!hasAxe) await page.evaluate(axe.source);
   // skips descriptions of passed rules and generated selectors
   const options = { ...rules, resultTypes: ['violations'], selectors: false };
-  const context = { include: [['html']], exclude: [[REPEATED]] };
+  const context = { include: [[include]], exclude: [[REPEATED]] };
   return page.evaluate(`axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any.map(({ message }) => message)])]))`);
 }
 
 /** The kinds of elements whose colours this process has audited. */
 const audited = new Set<string>();
+/** Marks the elements whose colours are to be audited. */
+const MARK = 'data-audit-colors';
 
 /**
- * The kinds of elements on the page that the style sheet can distinguish, each with its parent: tag, class and state.
- * Elements of one kind have the same colours.
+ * Marks the visible elements of the kinds whose colours were not audited, and returns these kinds. A kind is what the style
+ * sheet can distinguish of an element and its parent: tag, class and state. Elements of one kind have the same colours.
  */
-function kindsOn(page: Page): Promise<readonly string[]> {
-  return page.evaluate(`(() => {
+function markNewKinds(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`((audited) => {
     const kind = (each) => [each.tagName, ...[...each.attributes]
       .filter(({ name }) => /^(class|role|type|hidden|open|disabled|aria-(selected|busy|pressed|invalid|current)|data-tip)$/.test(name))
       .map(({ name, value }) => name === 'data-tip' ? name : name + '=' + value)].join(' ');
-    return [...new Set([...document.body.querySelectorAll('*')].map((each) => kind(each.parentElement) + ' > ' + kind(each)))];
-  })()`);
+    const found = new Set();
+    for (const each of document.body.querySelectorAll('*')) {
+      const its = kind(each.parentElement) + ' > ' + kind(each);
+      const isNew = !audited.has(its) && each.checkVisibility();
+      each.toggleAttribute('${MARK}', isNew);
+      if (isNew) found.add(its);
+    }
+    return [...found];
+  })(new Set(${JSON.stringify([...audited])}))`);
 }
 
 /**
  * Fails when axe finds a violation of WCAG 2.2 AA or of good practice on the page. The rules about colours, which take
- * most of the time, run in light and dark mode when the page has a kind of element that no earlier page had.
+ * most of the time, run in light and dark mode on the elements of kinds that no earlier page had.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  const kinds = await kindsOn(page);
   const others = { rules: Object.fromEntries(COLOR_RULES.map((rule) => [rule, { enabled: false }])) };
   expect(await audit(page, others), page.url()).toEqual([]);
-  if (kinds.some((kind) => !audited.has(kind))) {
+  const kinds = await markNewKinds(page);
+  if (kinds.length > 0) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      expect(await audit(page, { runOnly: COLOR_RULES }), `${colorScheme} ${page.url()}`).toEqual([]);
+      const found = await audit(page, { runOnly: COLOR_RULES }, `[${MARK}]`);
+      expect(found, `${colorScheme} ${page.url()}`).toEqual([]);
     }
     for (const kind of kinds) audited.add(kind);
   }
