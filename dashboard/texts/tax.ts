@@ -113,7 +113,7 @@ export const tax = {
       'This list is not tax advice. Ask your tax adviser who must be reported, on which form, and what to withhold.',
     year: 'Year',
     sums: {
-      reportable: (threshold: string) => `Paid ${threshold} or more, in the United States`,
+      reportable: (threshold: string) => `In the United States, paid ${threshold} or more or withheld from`,
       reportableHint: (people: string) => `${people}, in the file for Form 1099-NEC`,
       processor: 'Paid by PayPal',
       processorHint: 'On the Form 1099-K of PayPal',

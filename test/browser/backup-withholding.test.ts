@@ -20,7 +20,10 @@ inChromium('backup withholding', (chromium) => {
     await expect.poll(async () => (await api.get('/v2/account')).body.backup_withholding).toBe('always');
 
     await page.goto(`${world.url}/payouts/new`);
-    await page.getByText('less 24.00 USD withheld: 76.00 USD').waitFor();
+    const less = page.getByText('less 24.00 USD withheld: 76.00 USD');
+    await less.waitFor();
+    const box = await less.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(PHONE.width);
     await page.getByText('leaves the bank, commissions 100.00 USD').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create payout for 1 affiliate' }).click();
