@@ -18,7 +18,7 @@ type ConsumeOptions struct {
 	Lease time.Duration
 	// A name of yours for who claims, shown in the log.
 	Consumer string
-	// Called when a request failed that the loop survives: the server is away, or a result was lost. It may be called concurrently.
+	// Called when a request failed that the loop survives: the server is away or fails, or a result was lost. It may be called concurrently.
 	OnTrouble func(error)
 }
 
@@ -40,7 +40,7 @@ type Consumer func(ctx context.Context, event *ReceivedEvent, claimed *ClaimedEv
 //
 // The end of ctx does not end the context of a handler: events in progress are finished and acknowledged first. The credentials of the client
 // are a key of the account or the token of the endpoint. It returns an *APIError if the API refuses, such as resource_missing or
-// endpoint_disabled; while the server is away, it tries again.
+// endpoint_disabled; while the server is away, stops or fails, it tries again.
 func (client *Client) ConsumeEvents(ctx context.Context, endpoint string, handle Consumer, options ConsumeOptions) error {
 	if options.Limit == 0 {
 		options.Limit = 10
@@ -69,7 +69,9 @@ func (client *Client) ConsumeEvents(ctx context.Context, endpoint string, handle
 		if ctx.Err() != nil {
 			return nil
 		}
-		if refused := (*APIError)(nil); errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests {
+		refused := (*APIError)(nil)
+		// a server that stops, or whose disk is full, recovers
+		if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError && refused.Status != http.StatusTooManyRequests {
 			return err
 		}
 		if invalid := (*InvalidIDError)(nil); errors.As(err, &invalid) {

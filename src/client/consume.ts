@@ -12,7 +12,7 @@ export interface ConsumeOptions {
   readonly leaseSeconds?: number | undefined;
   /** A name of yours for who claims, shown in the log. */
   readonly consumer?: string | undefined;
-  /** Called when a request failed that the loop survives: the server is away, or a result was lost. */
+  /** Called when a request failed that the loop survives: the server is away or fails, or a result was lost. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ const TOO_MANY_REQUESTS = 429;
  * again by the schedule. Events are handled at least once: a handler must recognise an id that it has had.
  *
  * `payhook` is a client with a key of the account or the token of the endpoint. Throws ApiError if the API refuses, such as `resource_missing`
- * or `endpoint_disabled`; while the server is away, it tries again. `Body` is the type of the bodies, as for `verifyWebhook`.
+ * or `endpoint_disabled`; while the server is away, stops or fails, it tries again. `Body` is the type of the bodies, as for `verifyWebhook`.
  */
 export async function consumeEvents<Body = PayhookEvent>(
   { webhookEndpoints }: Pick<ReturnType<typeof resourcesOf>, 'webhookEndpoints'>,
@@ -66,13 +66,16 @@ export async function consumeEvents<Body = PayhookEvent>(
       pauseMs = FIRST_PAUSE_MS;
     } catch (error) {
       if (signal?.aborted) return;
-      if (error instanceof ApiError && error.status !== TOO_MANY_REQUESTS) throw error;
+      if (error instanceof ApiError && isLasting(error)) throw error;
       onTrouble?.(error);
       await pause(pauseMs, signal);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
   }
 }
+
+/** Whether another request would be refused as well. A server that stops, or whose disk is full, recovers. */
+const isLasting = ({ status }: ApiError) => status < 500 && status !== TOO_MANY_REQUESTS;
 
 function failureOf(error: unknown): { status: 'failed'; error: string } {
   const text = String((error as Error | null | undefined)?.message ?? error);

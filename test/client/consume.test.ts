@@ -183,20 +183,32 @@ test('extends the lease of an event while its handler works', () =>
     expect(await stage.log(endpoint, event)).toMatchObject({ status: 'delivered', attempt_count: 1 });
   }));
 
-test('waits while the server is away, and ends when the API refuses', () =>
+test('waits while the server is away or stops, and ends when the API refuses', () =>
   onStage({}, async (stage) => {
     const endpoint = await pullEndpoint(stage);
     const { payhook } = await clientOf(stage, endpoint);
-    const away = createClient({ url: 'http://127.0.0.1:9', apiKey: 'phw_x' });
-    const stop = new AbortController();
-    const trouble: unknown[] = [];
-    const onTrouble = (error: unknown) => {
-      if (trouble.push((error as Error).name) === 2) stop.abort();
-    };
-    await closing(away, () =>
-      consumeEvents(away, endpoint.id, () => undefined, { signal: stop.signal, onTrouble }),
-    );
-    expect(trouble).toEqual(['ConnectionError', 'ConnectionError']);
+    const stopping = await stage.receiver();
+    stopping.respond((_, response) => {
+      const headers = { 'content-type': 'application/json', 'payhook-reason': 'shutting_down' };
+      response
+        .writeHead(500, headers)
+        .end('{"error":{"code":"internal_error","message":"the server is stopping"}}');
+    });
+    for (const [url, expected] of [
+      ['http://127.0.0.1:9', { name: 'ConnectionError' }],
+      [new URL(stopping.url).origin, { reason: 'shutting_down' }],
+    ] as const) {
+      const other = createClient({ url, apiKey: 'phw_x' });
+      const stop = new AbortController();
+      const trouble: unknown[] = [];
+      const onTrouble = (error: unknown) => {
+        if (trouble.push(error) === 2) stop.abort();
+      };
+      await closing(other, () =>
+        consumeEvents(other, endpoint.id, () => undefined, { signal: stop.signal, onTrouble }),
+      );
+      expect(trouble).toMatchObject([expected, expected]);
+    }
     await stage.change(endpoint, { status: 'disabled' });
     await closing(payhook, async () => {
       const consuming = consumeEvents(payhook, endpoint.id, () => undefined);

@@ -23,7 +23,7 @@ LONGEST_PAUSE = 30.0
 MOST_ERROR_TEXT = 1000
 
 OnTrouble = Callable[[Exception], object]
-"""Called when a request failed that the loop survives: the server is away, or a result was lost."""
+"""Called when a request failed that the loop survives: the server is away or fails, or a result was lost."""
 
 
 def consume_events(
@@ -45,7 +45,7 @@ def consume_events(
 
     `payhook` has a key of the account or the token of the endpoint. Up to `limit` events (1 to 100) are handled at once. A lease
     is extended while its handler works. Events in progress are acknowledged before the loop ends. Raises ApiError if the API refuses,
-    such as `resource_missing` or `endpoint_disabled`; while the server is away, it tries again.
+    such as `resource_missing` or `endpoint_disabled`; while the server is away, stops or fails, it tries again.
     """
     stopped = stop or threading.Event()
     endpoints = payhook.webhook_endpoints
@@ -186,7 +186,8 @@ def _acknowledgement(
 
 
 def _raise_if_refused(error: Exception) -> None:
-    if isinstance(error, ApiError) and error.status != 429:
+    # a server that stops, or whose disk is full, recovers
+    if isinstance(error, ApiError) and error.status < 500 and error.status != 429:
         raise error
 
 
