@@ -141,6 +141,28 @@ describe.concurrent('a pull endpoint', () => {
       expect(await stage.world.query(MISCOUNTS)).toEqual([]);
     }));
 
+  test('fails an event that consumers claim and never acknowledge, when the schedule is used up', () =>
+    onStage({ settings: { DELIVERY_SCHEDULE: '0s,1h' } }, async (stage) => {
+      const { api } = stage;
+      const endpoint = await pullEndpoint(stage);
+      const event = await stage.publish();
+      for (const attempt of [1, 2]) {
+        expect(await claim(api, endpoint)).toMatchObject([{ id: event, attempt }]);
+        await letLeasesEnd(stage, endpoint);
+        expect(await claim(api, endpoint)).toEqual([]);
+        await stage.passTime(endpoint);
+      }
+      const log = await stage.log(endpoint, event);
+      expect(log).toMatchObject({
+        status: 'failed',
+        next_attempt_at: null,
+        last_error_code: 'lease_expired',
+      });
+      expect(log.attempts).toMatchObject([{ error_code: 'lease_expired' }, { error_code: 'lease_expired' }]);
+      expect(await claim(api, endpoint)).toEqual([]);
+      expect(await stage.state(endpoint)).toMatchObject({ failures: 2, failing: true });
+    }));
+
   test('extends a lease, and takes events back without an attempt', () =>
     onStage({}, async (stage) => {
       const { api } = stage;
