@@ -264,7 +264,9 @@ describe('a trailing slash', () => {
     const request = callerOf(world.api, operation);
     const plain = await request(method, at + operation.query, options);
     const slashed = await request(method, `${at}/?${operation.query.slice(1)}`, options);
-    expect(plain.status).toBe(method === 'GET' ? 200 : 400);
+    // its file may be JSON, so the payout is looked up
+    const refused = path.endsWith('/results') ? 404 : 400;
+    expect(plain.status).toBe(method === 'GET' ? 200 : refused);
     expect([slashed.status, slashed.reason, slashed.text]).toEqual([plain.status, plain.reason, plain.text]);
     expect(slashed.headers.get('location')).toBeNull();
   });

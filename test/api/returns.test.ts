@@ -91,6 +91,7 @@ describe('returned money', () => {
       currency: 'usd',
       amount: 300,
       tax_amount: 0,
+      withheld_amount: 0,
       external_id: null,
       reason: 'closed',
       reference: 'R-1',
