@@ -49,11 +49,10 @@ describe.concurrent('several workers', () => {
             ),
           ).toEqual({});
         }
-        expect(
-          await stage.world.query(
-            'select status, attempt_count, count(*)::int from deliveries group by 1, 2',
-          ),
-        ).toEqual([{ status: 'delivered', attempt_count: 1, count: 900 }]);
+        // a busy machine may stall a worker until another one takes what it has not sent
+        expect(await stage.world.query('select status, count(*)::int from deliveries group by 1')).toEqual([
+          { status: 'delivered', count: 900 },
+        ]);
       }),
   );
 
