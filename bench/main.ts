@@ -26,6 +26,7 @@ import { log } from './log.ts';
 import { loop } from './loop.ts';
 import { type Group, megabytes, type Result, type Sizes } from './measure.ts';
 import { mixed } from './mixed.ts';
+import { payoutLines } from './payout-lines.ts';
 import { payouts } from './payouts.ts';
 import { cleanUp, postgresqlVersion } from './program.ts';
 import { publishing } from './publishing.ts';
@@ -44,6 +45,7 @@ const GROUPS: readonly Group[] = [
   startup,
   importing,
   payouts,
+  payoutLines,
   lists,
   balances,
   reports,
