@@ -150,14 +150,18 @@ for (const [language, isThere, run] of LANGUAGES)
       }),
   );
 
-/** A client with the token of an endpoint; `heard` gets the path of each answer. */
+/** A client with the token of an endpoint; `extendedTwice` ends when the server has extended two leases. */
 async function clientOf(stage: Stage, endpoint: Awaited<ReturnType<typeof pullEndpoint>>) {
   const { key } = await consumerOf(stage.api, endpoint);
-  const heard: string[] = [];
+  let count = 0;
+  let extended = () => {};
+  const extendedTwice = new Promise<void>((resolve) => {
+    extended = resolve;
+  });
   const onResponse = ({ path, status }: { path: string; status: number | null }) => {
-    heard.push(`${status} ${path.split('/').at(-1)}`);
+    if (status === 200 && path.endsWith('/extensions') && ++count === 2) extended();
   };
-  return { heard, payhook: createClient({ url: stage.api.url, apiKey: key, onResponse }) };
+  return { extendedTwice, payhook: createClient({ url: stage.api.url, apiKey: key, onResponse }) };
 }
 
 async function closing(payhook: Client, work: () => Promise<void>): Promise<void> {
@@ -168,13 +172,12 @@ async function closing(payhook: Client, work: () => Promise<void>): Promise<void
 test('extends the lease of an event while its handler works', () =>
   onStage({}, async (stage) => {
     const endpoint = await pullEndpoint(stage);
-    const { heard, payhook } = await clientOf(stage, endpoint);
+    const { extendedTwice, payhook } = await clientOf(stage, endpoint);
     const stop = new AbortController();
     const event = await stage.publish();
     const handle = async () => {
       // two extensions later the first lease has ended
-      while (heard.filter((each) => each === '200 extensions').length < 2)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      await extendedTwice;
       stop.abort();
     };
     await closing(payhook, () =>
