@@ -104,13 +104,14 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
     body: { name: 'Ada King Lovelace', currency: 'eur' },
   });
   // as if a bank had sent a notification of change
-  const corrections = await world.query<{
-    id: string;
-  }>(`insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code,
+  const corrections = await world.query<{ id: string }>(
+    `insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code,
       account_holder, received_on, due_on)
-    select account_id, id, affiliate_id, '0192f8e5-c7a7-7b3e-9d01-92f8e5c7a7b3', code, name, '2026-07-01', '2026-07-10'
+    select account_id, id, affiliate_id, '0192f8e5-c7a7-7b3e-9d01-92f8e5c7a7b3', code, name, $1, $2
     from affiliate_destinations x, (values ('C04', 'Ada K Lovelace'), ('C01', 'Ada Lovelace')) c (code, name)
-    where replaced_at is null returning public_id('cor', id) as id`);
+    where replaced_at is null returning public_id('cor', id) as id`,
+    [day('2026-07-01'), day('2026-07-10')],
+  );
   await show('listDestinationCorrections', { query: { status: 'open' } });
   const [correct, wrong] = corrections.map(({ id }) => id);
   await show('dismissDestinationCorrection', { path: { correction_id: wrong ?? '' } });
