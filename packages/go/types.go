@@ -3802,9 +3802,9 @@ type NotSent struct {
 	URL *string `json:"url"`
 	// filtered: its filter did not match when the event was published. made_later: the endpoint was created after
 	// the event. other_owner: the event was for the endpoints of another owner. not_addressed: the event was for one
-	// endpoint only, or reports that this one was disabled. not_subscribed: it does not subscribe to the type.
-	// subscribed_later: it subscribes to the type now, but did not then, or its record was dropped with its week of
-	// the log.
+	// endpoint only, or reports that this one, or one of another owner, was disabled. not_subscribed: it does not
+	// subscribe to the type. subscribed_later: it subscribes to the type now, but did not then, or its record was
+	// dropped with its week of the log.
 	Reason NotSentReason `json:"reason"`
 }
 

@@ -20,7 +20,8 @@ export const EVENT_TYPES = {
   'affiliate.deleted': 'The import that created an affiliate was undone.',
   'import.undone':
     'An import was undone: its commissions are voided, and its affiliates are as they were before.',
-  'webhook_endpoint.disabled': "An endpoint was disabled. The account's other endpoints get this event.",
+  'webhook_endpoint.disabled':
+    "An endpoint was disabled. The account's other endpoints get this event, except those of another owner.",
   'webhook_endpoint.test':
     'An endpoint was tested. Only that endpoint gets the event, whatever it subscribes to.',
 } as const;

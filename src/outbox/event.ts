@@ -1,6 +1,7 @@
-import type { AccountId, EndpointId } from '../kernel/ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
 import type { EventType, UpdateType } from './event-types.ts';
+import type { Subject } from './owners.ts';
 
 /** The maximum size of a payload in bytes. */
 export const MAX_PAYLOAD_BYTES = 262_144;
@@ -9,16 +10,14 @@ const ENVELOPE_BYTES = 400;
 /** Data of at most this size never makes a payload too large. */
 export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
 
-/** Restricts who gets an event, in addition to the subscriptions: only one endpoint (UUID), or all except one. */
-type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
-
 interface Report<Type extends EventType, Data extends SomeJson> {
   /** UUID of the account. */
   readonly account: AccountId;
   readonly type: Type;
   /** The record that the event is about, as the REST GET shows it, without its long lists. */
   readonly data: Data;
-  readonly audience?: Audience;
+  /** The endpoint that it is about, which does not get it. */
+  readonly subject?: Subject;
 }
 
 /** An event of a type that reports a change of a record. */

@@ -14,11 +14,12 @@ import { isCovered } from './subscriptions.ts';
  * (docs/decisions/0125). Conditions are over an event `v` and an endpoint `e`.
  */
 
-/** SQL: the event is a test, which is for one endpoint only, or reports that this endpoint was disabled. */
+/** SQL: the event is a test, which is for one endpoint only, or reports that this endpoint was disabled, or one of another owner. */
 // nothing before the data can contain what ends the envelope
 export const IS_NOT_ADDRESSED = `(
   v.type = 'webhook_endpoint.test' or split_part(split_part(v.payload, ',"data":', 1), ',"changes":', 1) like '%,"is_test":true'
-  or (v.type = 'webhook_endpoint.disabled' and public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'))`;
+  or (v.type = 'webhook_endpoint.disabled' and (public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'
+    or coalesce(e.owner <> coalesce(v.payload::json -> 'data' ->> 'owner', ''), false))))`;
 
 /** The setting in which retention says how far back every event has all its rows. */
 const COMPLETE = 'log_complete_from';

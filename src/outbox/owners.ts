@@ -1,4 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
+import type { EndpointId } from '../kernel/ids.ts';
 
 /** The parts of the publishing statement that say whom an event is for. */
 export interface Addressing {
@@ -14,6 +15,21 @@ const ALL = sql`join webhook_endpoints e on e.account_id = v.account_id and e.de
 
 /** Payhook's own events and test events: they have no owner, and need none. */
 export const OUR_OWN: Addressing = { isRefused: sql`false`, endpoints: ALL, ctes: empty };
+
+/** An endpoint that an event is about, and its owner. */
+export interface Subject {
+  readonly endpoint: EndpointId;
+  readonly owner: string | null;
+}
+
+/**
+ * An event about an endpoint is for the others that belong to nobody or to the same owner (docs/decisions/0143). `outbox/missing`
+ * has the same rule.
+ */
+export const aboutEndpoint = ({ endpoint, owner }: Subject): Addressing => ({
+  ...OUR_OWN,
+  endpoints: sql`${ALL} and e.id <> ${endpoint} and (e.owner is null or e.owner = ${owner}::text)`,
+});
 
 /** Events of platforms, none of which has an owner. */
 export const NO_OWNER: Addressing = { ...OUR_OWN, isRefused: sql`a.event_owner = 'required'` };

@@ -16,7 +16,7 @@ import { type EventType, isUpdate } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
 import { leasing, noLeases } from './lease.ts';
 import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
-import { type Addressing, BY_OWNER, NO_OWNER, OUR_OWN } from './owners.ts';
+import { type Addressing, aboutEndpoint, BY_OWNER, NO_OWNER, OUR_OWN } from './owners.ts';
 import { newEventId } from './running.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
@@ -27,17 +27,16 @@ import { NO_TAGS, type Tagging, WITH_TAGS } from './tags.ts';
  * is fixed here: the same bytes are signed and sent. Returns the UUID of the event.
  */
 export async function publish<Record>(tx: Tx, event: Event<Record>): Promise<EventId> {
-  const { account, type, data, audience } = event;
-  const only = audience && 'only' in audience ? audience.only : null;
-  const except = audience && 'except' in audience ? audience.except : null;
+  const { account, type, data, subject } = event;
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
-           ${data}::text as data, false as is_test, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
+           ${data}::text as data, false as is_test, null::uuid as only_endpoint`;
   const [stored] = await inSpan(tx, publishing(type, tx.trace), (trace) =>
     store<{ id: EventId }>(tx, records, sql`id`, {
       name: 'publish',
       trace,
       ...('before' in event && changesIn(event)),
+      ...(subject && { to: aboutEndpoint(subject), name: 'publish_about_endpoint' }),
     }),
   );
   measurePublished(tx, stored ? 1 : 0);
@@ -60,7 +59,7 @@ export async function publishEach(
   const changes = isUpdate(type) ? changesBetween(sql`before`, sql`data`) : undefined;
   const all = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
-           each_record.*, false as is_test, null::uuid as only_endpoint, null::uuid as except_endpoint
+           each_record.*, false as is_test, null::uuid as only_endpoint
     from (${records}) each_record`;
   const stored = await inSpan(tx, publishing(type, tx.trace), (trace) =>
     store(tx, all, sql`1 as stored`, { trace, changes }),
@@ -130,7 +129,7 @@ export async function publishForeign(
   // ids are generated here, while the events are in order: a join may reorder them
   const records = sql`
     select account_id, coalesce(given_id, ${newEventId(tx)}) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
-           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}${owners.column}${tags.column}
+           null::uuid as only_endpoint, traceparent, tracestate${keys.column}${owners.column}${tags.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${bodies}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
@@ -196,7 +195,7 @@ export async function publishTest(
   const member = sql`${changes && JSON.stringify(changes)}::jsonb`;
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ''::text as patterns,
-           (${body}::json -> 'data')::text as data, true as is_test, ${endpoint}::uuid as only_endpoint, null::uuid as except_endpoint`;
+           (${body}::json -> 'data')::text as data, true as is_test, ${endpoint}::uuid as only_endpoint`;
   const returned = sql`id, octet_length(payload) as bytes`;
   const [stored] = await inSpan(tx, publishing(type, tx.trace), (trace) =>
     store<{ id: EventId; bytes: number }>(tx, records, returned, {
@@ -273,7 +272,7 @@ const FILTER_OF_E = {
 
 /**
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns,
- * data, is_test, only_endpoint and except_endpoint. `returned` names columns of these and `payload`. A disabled endpoint
+ * data, is_test and only_endpoint. `returned` names columns of these and `payload`. A disabled endpoint
  * also gets deliveries, which are held until it is enabled. Filters are evaluated here, on a payload that is parsed only
  * if the account has filters. With an order, `records` also has an `ordering_key`; with owners, an `owner`; with tags, `tags`; `changes` reads them. With an offer,
  * there is a row for each leased delivery. Without `trace`, the events have their own traces in the columns `traceparent` and `tracestate` of
@@ -324,8 +323,7 @@ async function store<Row>(
                    and not ${matches(sql`v.json`, FILTER_OF_E)} as is_filtered${order.candidate}
           from event v ${to.endpoints}
           where not v.is_refused and case when v.only_endpoint is not null then e.id = v.only_endpoint
-                     else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
-                          and e.id is distinct from v.except_endpoint end),
+                     else e.event_types is null or e.event_types && string_to_array(v.patterns, ' ') end),
         ${order.ctes}
         wanted as materialized (${order.wanted}),
         made as (

@@ -172,6 +172,25 @@ describe('the owner of an endpoint', () => {
       expectRefusal(await api.patch(path, { owner }), 409, 'endpoint_owner_fixed', 'owner');
   });
 
+  test('keeps what is published about it from the endpoints of other owners', async () => {
+    const types = { event_types: ['webhook_endpoint.*'] };
+    const ada = await makeEndpoint(api, { owner: 'ada', ...types });
+    const second = await makeEndpoint(api, { owner: 'ada', ...types });
+    const bob = await makeEndpoint(api, { owner: 'bob', ...types });
+    const none = await makeEndpoint(api, types);
+    const disable = async (id: string): Promise<string> => {
+      await api.patch(`${ENDPOINTS}/${id}`, { status: 'disabled' });
+      return (await api.get(EVENTS)).body.data[0].id;
+    };
+    const ofAda = await disable(ada);
+    expect(await gotBy(ofAda)).toEqual([second, none].toSorted());
+    const { not_sent_to: others } = (await api.get(`${EVENTS}/${ofAda}`)).body;
+    expect(others.map(({ webhook_endpoint_id: id, reason }: Json) => [id, reason])).toEqual(
+      [ada, bob].toSorted().map((id) => [id, 'not_addressed']),
+    );
+    expect(await gotBy(await disable(none))).toEqual([]);
+  });
+
   test('has as many endpoints as the account allows, live ones only', async () => {
     await api.patch('/v2/account', { endpoints_per_owner: 2 });
     const [first] = [await makeEndpoint(api, { owner: 'ada' }), await makeEndpoint(api, { owner: 'ada' })];

@@ -155,6 +155,15 @@ describe.concurrent('a recovery of what an endpoint never got', () => {
       await stage.change(fallen, { status: 'enabled' });
       const later = await stage.endpoint(await stage.receiver(), { event_types: ['webhook_endpoint.*'] });
       expect([await countOf(stage.api, fallen), await countOf(stage.api, later)]).toEqual([0, 1]);
+      const ofAda = await stage.endpoint('https://ada.example.com/', { owner: 'ada' });
+      await stage.change(ofAda, { status: 'disabled' });
+      const types = { event_types: ['webhook_endpoint.*'] };
+      const counts: number[] = [];
+      for (const owner of ['ada', 'bob', null])
+        counts.push(
+          await countOf(stage.api, await stage.endpoint('https://x.example.com/', { owner, ...types })),
+        );
+      expect(counts).toEqual([1, 0, 2]);
     }));
 
   test('whose first attempt fails continues with the schedule', () =>

@@ -18,7 +18,7 @@ const hidden = writable(ENDPOINT_FIELDS).flatMap(([name, field]) =>
 );
 /** Its columns, over `webhook_endpoints e` and `stateJoin`. */
 export const record = columnsOf(webhookEndpoint, columns);
-/** The same in events, which endpoints of other owners may get too: without the address. */
+/** The same in events, which other endpoints get: without the address. */
 export const eventRecord = columnsOf(webhookEndpoint, { ...columns, contact_email: 'null' });
 /** The same in a portal, without the account's own notes and connection settings. */
 export const portalRecord = columnsOf(webhookEndpoint, { ...columns, ...Object.fromEntries(hidden) });

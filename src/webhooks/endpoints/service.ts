@@ -253,8 +253,8 @@ const msOf = (instant: string) => parseInstant(instant) ?? 0;
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
 
 /**
- * Disables an endpoint (UUID) and notifies the account's other endpoints, and people unless one of them did it; false when
- * it is disabled already.
+ * Disables an endpoint (UUID) and notifies the account's other endpoints, except those of another owner, and people unless
+ * one of them did it; false when it is disabled already.
  */
 export async function disableEndpoint(
   tx: Tx,
@@ -268,11 +268,11 @@ export async function disableEndpoint(
   if (before === null || !(await markDisabled(tx, account, endpoint, reason))) return false;
   const data = await lockForEvent(tx, account, endpoint);
   if (data === null) throw missingEndpoint();
-  const audience = { except: endpoint };
-  await publish(tx, { account, type: 'webhook_endpoint.disabled', data, before, audience });
+  const { url, owner } = fromJson(data);
+  const subject = { endpoint, owner };
+  await publish(tx, { account, type: 'webhook_endpoint.disabled', data, before, subject });
   if (reason !== 'manual') {
     await markTold(tx, account, endpoint);
-    const { url } = fromJson(data);
     await notify(tx, [
       {
         account,
