@@ -120,7 +120,8 @@ async function leaveTraces(of: Api): Promise<{ id: number; payout: string; endpo
         headers: { 'content-type': 'application/json' },
       }),
     );
-  await done(of.post(EVENTS, { type: 'order.created', data: {}, external_id: 'of ada.byron@example.com' }));
+  for (const name of ['external_id', 'ordering_key', 'owner'])
+    await done(of.post(EVENTS, { type: 'order.created', data: {}, [name]: 'of ada.byron@example.com' }));
   const tags = ['ada.byron@example.com', 'of Augusta Lovelace', 'nada.byron@example.com', 'kept'];
   await done(of.post(EVENTS, { type: 'order.created', data: {}, tags }));
   for (const event of (await done(of.get(`/v2/webhook-endpoints/${endpoint}/events?per_page=100`))).data)

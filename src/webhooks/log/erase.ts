@@ -29,12 +29,7 @@ export async function eraseFromLog(tx: Tx, person: ErasedPerson, cursor: string)
   const span = { from: cursor, to: last.id };
   const changed = await rewriteEvents(tx, person, span);
   await blankAnswers(tx, person, span, changed);
-  await rows(
-    tx,
-    sql`update event_keys set external_id = ${withoutAddress(sql`external_id`, person.patterns)}
-        where account_id = ${account} and event_id > ${cursor}::uuid and event_id <= ${last.id}::uuid
-          and external_id ~* ${person.patterns.addresses}`,
-  );
+  await eraseIds(tx, person, span);
   await rows(
     tx,
     sql`delete from event_tags
@@ -48,6 +43,22 @@ export async function eraseFromLog(tx: Tx, person: ErasedPerson, cursor: string)
 interface Span {
   readonly from: string;
   readonly to: string;
+}
+
+/** Takes the addresses of the person out of the ids that the account gave its events. What waits keeps its ordering key until it ends. */
+async function eraseIds(tx: Tx, { account, patterns }: ErasedPerson, { from, to }: Span): Promise<void> {
+  for (const [table, event, id] of [
+    ['event_keys', 'event_id', 'external_id'],
+    ['event_owners', 'event_id', 'owner'],
+    ['events', 'id', 'ordering_key'],
+  ] as const) {
+    await rows(
+      tx,
+      sql`update ${raw(table)} set ${raw(id)} = ${withoutAddress(raw(id), patterns)}
+          where account_id = ${account} and ${raw(event)} > ${from}::uuid and ${raw(event)} <= ${to}::uuid
+            and ${raw(id)} ~* ${patterns.addresses}`,
+    );
+  }
 }
 
 /**
