@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -109,6 +110,25 @@ test('a webhook signed with the secret is verified and answered 200; its repetit
     'received_webhook',
   ]);
   expect(existsSync(machine.dataDir)).toBe(false);
+});
+
+test('a webhook signed with a private key is verified with its public key', async () => {
+  const [own, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+  const { x = '' } = own.publicKey.export({ format: 'jwk' });
+  const key = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
+  const { url, line, stop } = await listen('--json', '--secret', key);
+  for (const [id, { privateKey }, status] of [
+    ['evt_own', own, 200],
+    ['evt_other', other, 400],
+  ] as const) {
+    const { method, headers, body } = webhook(id);
+    const content = `${id}.${headers['webhook-timestamp']}.${body}`;
+    const signature = sign(null, Buffer.from(content), privateKey).toString('base64');
+    const signed = { ...headers, 'webhook-signature': `v1a,${signature}` };
+    expect((await fetch(url, { method, headers: signed, body })).status).toBe(status);
+    expect(await line(id)).toMatchObject({ verified: status === 200 });
+  }
+  expect((await stop()).code).toBe(0);
 });
 
 test('an old webhook, one signed with another secret, and a request that is no webhook are NOT VERIFIED with the reason', async () => {

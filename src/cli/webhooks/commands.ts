@@ -19,7 +19,7 @@ import { ENDPOINT_HELP, placeOf } from '../finders/endpoint.ts';
 import { printable } from '../terminal/table.ts';
 import { exactTime } from '../terminal/time.ts';
 import { addConfirmContact } from './contact.ts';
-import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
+import { addChange, type EndpointFields, goingTo, readEndpointFields, withEndpointFields } from './fields.ts';
 import { addPortalLinks } from './portal-links.ts';
 import { addPut } from './put.ts';
 import { addRecover, withEndpoint } from './recover.ts';
@@ -56,7 +56,10 @@ function addList(webhooks: Command, cli: Cli): void {
     .command('list')
     .description('list the endpoints, or the events of one endpoint, newest first')
     .argument('[endpoint]', ENDPOINT_HELP)
-    .option('--status <status>', 'endpoints: enabled, disabled; events: pending, delivered, failed, held')
+    .option(
+      '--status <status>',
+      'endpoints: enabled, disabled; events: pending, held, delivered, failed, cancelled',
+    )
     .option('--owner <owner>', 'endpoints: only those of this owner')
     .option('--type <type>', 'only events of this type')
     .option('--response-status <status>', 'only events whose last answer had this HTTP status, such as 503')
@@ -256,9 +259,9 @@ async function listEndpoints(
       throw new UsageError(`--${option} filters events: name an endpoint`);
     }
   }
-  const page = await withClient({ terminal, account }, (client) =>
-    client.webhookEndpoints.list(queryOf<ListWebhookEndpointsQuery>(options)),
-  );
+  const { externalId, ...rest } = options;
+  const query = { ...queryOf<ListWebhookEndpointsQuery>(rest), external_id: externalId };
+  const page = await withClient({ terminal, account }, (client) => client.webhookEndpoints.list(query));
   terminal.result(page, () =>
     describePage(page, 'endpoint', (data) => endpointTable(data, terminal), terminal),
   );
@@ -301,10 +304,7 @@ async function create(
   url: string | undefined,
   { pull, ...fields }: NewEndpointFields,
 ): Promise<undefined> {
-  if (pull && url !== undefined) throw new UsageError('--pull needs no URL: leave one of them out');
-  if (!pull && url === undefined) throw new UsageError('give the URL of the receiver, or --pull');
-  const place = pull ? ({ delivery: 'pull' } as const) : { url };
-  const body = { ...place, ...(await readEndpointFields(fields)) };
+  const body = { ...goingTo(url, pull), ...(await readEndpointFields(fields)) };
   const made = await withClient({ terminal, account }, (client) => client.webhookEndpoints.create(body));
   if (made.secret === null) {
     terminal.note(`The response with the secret was lost. Get it with: payhook webhooks secret ${made.id}`);

@@ -41,7 +41,7 @@ export function addTail(events: Command, cli: Cli): void {
     .option('--endpoint <endpoint>', `only events of one endpoint: ${ENDPOINT_HELP}`)
     .option('--owner <owner>', 'only events at the endpoints of this owner')
     .option('--tag <tag>', 'only events with this tag')
-    .option('--status <status>', 'only pending, delivered, failed or held')
+    .option('--status <status>', 'only pending, held, delivered, failed or cancelled')
     .option('--lines <number>', `how many of the newest to show first, at most ${PAGE_SIZE}`, '10')
     .option('--json', 'print each record (WebhookEvent), one per line')
     .addHelpText('after', HELP)

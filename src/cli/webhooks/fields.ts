@@ -132,6 +132,16 @@ export async function readEndpointFields(
   };
 }
 
+/** Where the events of an endpoint go: to its URL, or to consumers. Throws UsageError unless exactly one is given. */
+export function goingTo(
+  url: string | undefined,
+  pull: true | undefined,
+): { readonly delivery: 'pull' } | { readonly url: string | undefined } {
+  if (pull && url !== undefined) throw new UsageError('--pull needs no URL: leave one of them out');
+  if (!pull && url === undefined) throw new UsageError('give the URL of the receiver, or --pull');
+  return pull ? { delivery: 'pull' } : { url };
+}
+
 /** The filter for the API; null for `none`. Throws UsageError. */
 export const readFilter = (text: string) =>
   text === 'none'
