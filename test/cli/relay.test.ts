@@ -96,6 +96,27 @@ test('leaves the rows that are refused in the table with the reason, and publish
   expect(await relay()).toMatchObject({ code: 0, stdout: 'published 1 event\n' });
 });
 
+test('keeps rows that are too large for an event, and publishes the others in as many requests as they need', async () => {
+  await shop.query(`
+    insert into outbox (type, external_id, data)
+    values ('order.large', 'huge', json_build_object('text', repeat('x', 20000000))),
+           ('order.large', 'above', json_build_object('text', repeat('x', 300000))), ('order.large', 'small', '{}')`);
+  expect((await relay()).code).toBe(1);
+  expect(await rows()).toMatchObject([
+    {
+      external_id: 'huge',
+      refused_at: expect.any(Date),
+      refusal: expect.stringContaining('may have at most'),
+    },
+    { external_id: 'above', refused_at: expect.any(Date), refusal: expect.stringContaining('256 KiB') },
+  ]);
+  await shop.query(`
+    insert into outbox (type, external_id, data)
+    select 'order.large', 'large-' || n, json_build_object('text', repeat('x', 200000)) from generate_series(1, 90) n`);
+  expect(await relay()).toMatchObject({ code: 0, stdout: 'published 90 events\n' });
+  expect((await api.get('/v2/events?type=order.large&per_page=1')).body.pagination.total).toBe(91);
+});
+
 test('publishes the tags of a row, and keeps a row with other tags than texts', async () => {
   await shop.query(`
     insert into outbox (type, external_id, tags)

@@ -273,6 +273,32 @@ describe.concurrent('a pull endpoint', () => {
       expect(await stage.world.query(MISCOUNTS)).toEqual([]);
     }));
 
+  test('ends what consumers hold when it is discarded: delivered if they acknowledge it, otherwise cancelled, each counted once', () =>
+    onStage({}, async (stage) => {
+      const { api } = stage;
+      const endpoint = await pullEndpoint(stage);
+      await stage.publishMany(3);
+      const claimed = await claim(api, endpoint, { limit: 3 });
+      const discard = await api.post(`${endpoint.path}/discard`, { since: '2020-01-01' });
+      const done = await untilRecovery(stage, discard.body);
+      expect(done).toMatchObject({ discarded_count: 0, skipped_count: 3 });
+      const [delivered, returned, left] = claimed.map(({ id, lease_id }) => ({ id, lease_id }));
+      expect(await acknowledge(api, endpoint, [delivered])).toEqual(['acknowledged']);
+      const items = [returned];
+      await api.post(`${endpoint.path}/extensions`, { items, lease_seconds: 0 });
+      await letLeasesEnd(stage, endpoint);
+      expect(await statusOf(stage, endpoint, delivered?.id)).toBe('delivered');
+      expect(await stage.log(endpoint, returned?.id)).toMatchObject({
+        status: 'cancelled',
+        attempt_count: 0,
+      });
+      expect(await stage.log(endpoint, left?.id)).toMatchObject({ status: 'cancelled', attempt_count: 1 });
+      await stage.passTime(endpoint);
+      expect(await claim(api, endpoint)).toEqual([]);
+      expect(await stage.queue(endpoint)).toEqual([]);
+      expect(await stage.world.query(MISCOUNTS)).toEqual([]);
+    }));
+
   test('keeps the events of each owner and account apart', () =>
     onStage({}, async (stage) => {
       const { api, world } = stage;

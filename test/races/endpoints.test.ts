@@ -38,6 +38,24 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       for (const { status } of answers) expect([200, 201, 409]).toContain(status);
       expect((await api.get(`${ENDPOINTS}?external_id=shop`)).body.pagination.total).toBe(1);
     }));
+
+  test('an owner gets no more endpoints than the account allows, however many are created and given at once', () =>
+    inArena(arena, async ({ api, racer, race }) => {
+      const owner = 'customer-7';
+      await api.patch('/v2/account', { endpoints_per_owner: 2 });
+      const { body: free } = await api.post(ENDPOINTS, { url });
+      const answers = await race(() =>
+        Promise.all([
+          racer(0).post(ENDPOINTS, { url, owner }),
+          racer(1).post(ENDPOINTS, { url, owner }),
+          racer(0).put(`${ENDPOINTS}/by-external-id/shop`, { url, owner }),
+          racer(1).patch(`${ENDPOINTS}/${free.id}`, { owner }),
+        ]),
+      );
+      const refused = answers.filter(({ status }) => status === 409);
+      expect(refused.map(({ reason }) => reason)).toEqual(['too_many_endpoints', 'too_many_endpoints']);
+      expect((await api.get(`${ENDPOINTS}?owner=${owner}`)).body.pagination.total).toBe(2);
+    }));
 });
 
 test('a put that waits for an id, and a change of the endpoint that gets it, do not deadlock', () =>
