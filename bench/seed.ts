@@ -123,7 +123,8 @@ export async function settle(client: pg.Client): Promise<void> {
 /** Empties the log and the queue, and forgets what workers learned of the endpoints. */
 export async function emptyDeliveries(client: pg.Client): Promise<void> {
   await client.query(
-    'truncate events, deliveries, attempts, queue, delivery_counts, delivery_count_deltas, attempt_counts',
+    `truncate events, event_owners, event_tags, deliveries, attempts, queue, delivery_counts, delivery_count_deltas,
+       attempt_counts`,
   );
   await client.query(
     `update endpoint_state set lane = default, may_start_at = default, failing_since = null, failures = default,
