@@ -43,6 +43,7 @@ async function seedSuppliers(bench: Bench): Promise<void> {
      from affiliates where account_id = $1`,
     [bench.account],
   );
+  await bench.pg.query('analyze affiliate_tax_profiles');
   await settle(bench.pg);
 }
 

@@ -14,7 +14,7 @@ import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, InvoiceId, InvoiceTaxId, PayoutId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { isNet, onTop, taxTerms } from '../ledger/tax-on-top.ts';
+import { isNet, onTop, taxRule, taxTerms } from '../ledger/tax-on-top.ts';
 import type { TaxProfile } from '../tax-profiles/record.ts';
 import type { StoredDocument } from './document.ts';
 import { type Invoice, record } from './record.ts';
@@ -86,6 +86,8 @@ export function daysOf(tx: Tx, { account, payout, zone }: Lines): Promise<{ paid
 const TAX_KEPT = onTop('t.tax_amount - t.carried_tax_amount - t.returned_tax_amount');
 /** What an invoice of a line `t` is about: what was paid and kept, with what was withheld of it. */
 const KEPT = `t.amount - t.carried_amount - t.returned_amount + ${TAX_KEPT}`;
+/** The terms of a line `t`, or else of the rule that fits now. */
+const TERMS = `case when t.tax_terms ? 'category' then t.tax_terms else rule.terms end`;
 const taxIn = (invoice: string) => `(${invoice}.document ->> 'tax')::int8`;
 
 /** Lines of a payout whose documents do not add up, in order, after a given line, up to a limit. JSON is text. */
@@ -100,7 +102,7 @@ export function openLines(
     sql`select t.affiliate_id::float8 as affiliate_id, t.currency,
                ${raw(KEPT)} - s.documented as difference,
                case when ${raw(isNet('t'))} then ${raw(TAX_KEPT)} - s.tax end as tax_difference,
-               coalesce(t.tax_terms ? 'reason', false) as is_without_tax, t.payment_reference, d.supplied_on, ${raw(taxTerms('d.supplied_on', 't.tax_terms'))}::text as terms,
+               coalesce(t.tax_terms ? 'reason', false) as is_without_tax, t.payment_reference, d.supplied_on, (${raw(taxTerms('d.supplied_on', TERMS))})::text as terms,
                to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today,
                f.document::text as first, f.tax_id as first_tax_id, b.open, x.id as profile_id, x.number,
                k.id as kept_tax_id, new_id() as new_tax_id,
@@ -111,6 +113,7 @@ export function openLines(
         join accounts o on o.id = t.account_id
         cross join lateral (select to_char(p.paid_at at time zone ${zone}, 'YYYY-MM-DD') as supplied_on) d
         left join affiliate_tax_profiles x on x.account_id = t.account_id and x.affiliate_id = t.affiliate_id
+        left join lateral ${raw(taxRule('true'))} rule on true
         cross join lateral (
           select coalesce(sum(case kind when 'invoice' then amount else -amount end), 0)::int8 as documented,
                  coalesce(sum(case kind when 'invoice' then ${raw(taxIn('i'))} else -${raw(taxIn('i'))} end), 0)::int8 as tax

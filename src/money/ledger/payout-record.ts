@@ -15,7 +15,7 @@ import {
 } from './destinations.ts';
 import { sharedDestinations, sharedDestinationsField } from './shared-destinations.ts';
 import { signalsField, signalsOfPayout } from './signal-record.ts';
-import { cameBack, duePaid, lineTaxJson, lineWithTax, totalWithTax, withTax } from './tax-on-top.ts';
+import { cameBack, duePaid, lineWithTax, lineWithTaxJson, totalWithTax } from './tax-on-top.ts';
 
 /** Why an affiliate can be left out of a payout. */
 export const EXCLUSION_REASONS = [
@@ -198,7 +198,7 @@ export const paidAmount = (alias: string): string =>
   `case when ${alias}.is_paid then ${alias}.amount - ${alias}.carried_amount else 0 end`;
 
 /** The totals of an affiliate in a prospective payout, over grouped rows `t` joined to their affiliate `a` and `destinationsInForce`. */
-export const undecidedTotals = sql`json_agg((select ${raw(withTax('s', lineTaxJson('t', '0', '0')))} from (
+export const undecidedTotals = sql`json_agg((select ${raw(lineWithTaxJson('s', 't', '0', '0'))} from (
   select t.currency, t.amount, t.commission_count, null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount,
          0 as returned_amount, null as payment_reference, false as is_in_file, ${raw(shownDestinationInForce)} as destination,
          ${raw(paidThroughInForce)} as paid_through) s) order by t.currency)`;
@@ -232,7 +232,12 @@ export const lineRecord = columnsOf(line, {
 const PAID_THROUGH_OF_LINE = `(select ${paidThrough('y.type', 'd')} from (select ${frozen('payout_method')} as payout_method,
   ${frozen('paypal_email')} as paypal_email) d left join ${destinationOfLine} y on true)`;
 
-const TAX_OF_LINE = lineTaxJson('t', `case when t.is_paid then ${duePaid('t')} else 0 end`, cameBack('t'));
+const JSON_OF_LINE = lineWithTaxJson(
+  's',
+  't',
+  `case when t.is_paid then ${duePaid('t')} else 0 end`,
+  cameBack('t'),
+);
 
 export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
   cross join lateral (
@@ -240,7 +245,7 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
            case when count(*) = count(s.payment_reference) and min(s.payment_reference) = max(s.payment_reference)
              then min(s.payment_reference) end as payment_reference,
            case when count(*) = 1 or sum(s.returned_amount) = 0 then sum(s.returned_amount) end as returned_amount,
-           json_agg(${raw(withTax('s', TAX_OF_LINE))} order by s.currency) as totals
+           json_agg(${raw(JSON_OF_LINE)} order by s.currency) as totals
     from payout_line_totals t
     cross join lateral (
       select t.currency, t.amount, t.commission_count, t.is_paid, ${raw(paidAmount('t'))} as paid_amount, t.carried_amount,

@@ -114,47 +114,53 @@ export const netPartOf = (payment: string, net: string, tax: string): string => 
   else least(greatest(div(2 * ${payment}::numeric * ${net} + ${net} + ${tax}, 2 * (${net} + ${tax})::numeric)::int8, 1), ${net} - 1) end`;
 
 /**
- * The terms by which an affiliate with the tax profile `x` (null = none) is invoiced on a day (`YYYY-MM-DD`) by the account `o`: SQL of a
- * jsonb `TaxTerms`. `fixed` are earlier terms, whose rule is used again; null = the first rule that fits.
+ * A subquery `(terms)` of the first rule of the account `o` that fits the tax profile `x` (null = none), to join as `rule` where the
+ * condition holds: SQL. Nothing is read where it does not hold.
  */
-export const taxTerms = (day: string, fixed = 'null::jsonb'): string => `(
-  select case when c.reason is null then
-           jsonb_build_object('category', f.rule -> 'category', 'rate', f.rule -> 'rate', 'exemption', f.rule -> 'exemption')
-         else jsonb_build_object('reason', c.reason) end
-  from (select case when ${fixed} ? 'category' then ${fixed} else (
-          select r.rule from jsonb_array_elements(o.invoicing -> 'rules') with ordinality as r (rule, place)
-          where (r.rule ->> 'country' is null or r.rule ->> 'country' = x.country)
-            and (r.rule ->> 'legal_type' is null or r.rule ->> 'legal_type' = x.legal_type)
-            and (r.rule ->> 'has_vat_id' is null or (r.rule ->> 'has_vat_id')::boolean = coalesce(x.tax_id_type = 'vat', false))
-          order by r.place limit 1) end as rule) f
-  cross join lateral (select case
-    when o.invoicing is null or o.tax_profile is null then 'no_invoicing'
-    when x.self_billing is null or (x.self_billing ->> 'agreed_on') collate "C" > ${day} then 'no_agreement'
-    when (x.self_billing ->> 'expires_on') collate "C" < ${day} then 'agreement_expired'
-    when f.rule is null then 'no_rule'
-    -- EN 16931: BR-S-02, BR-Z-02, BR-E-02 and BR-AE-02; a tax id that was lost with the secret key has no number
-    when f.rule ->> 'category' <> 'O' and (x.number is null or x.tax_id_type is null or x.tax_id_type not in ('vat', 'other')
-      or f.rule ->> 'category' = 'AE' and (x.tax_id_type <> 'vat' or o.tax_profile ->> 'vat_id' is null)) then 'no_tax_id'
-    end as reason) c)`;
+export const taxRule = (condition: string): string => `(
+  select jsonb_build_object('category', r.rule -> 'category', 'rate', r.rule -> 'rate', 'exemption', r.rule -> 'exemption') as terms
+  from jsonb_array_elements(o.invoicing -> 'rules') with ordinality as r (rule, place)
+  where ${condition} and (r.rule ->> 'country' is null or r.rule ->> 'country' = x.country)
+    and (r.rule ->> 'legal_type' is null or r.rule ->> 'legal_type' = x.legal_type)
+    and (r.rule ->> 'has_vat_id' is null or (r.rule ->> 'has_vat_id')::boolean = coalesce(x.tax_id_type = 'vat', false))
+  order by r.place limit 1)`;
 
-/** The JSON of the row `row` with the field `with_tax`, or without it if `tax`, SQL of its JSON, is null. */
+const without = (reason: NoTaxReason): string => `'{"reason": "${reason}"}'::jsonb`;
+
+/**
+ * The terms by which an affiliate with the tax profile `x` (null = none) is invoiced on a day (`YYYY-MM-DD`) by the account `o`: SQL of a
+ * jsonb `TaxTerms`. `terms` are those of the rule, or null.
+ */
+export const taxTerms = (day: string, terms = 'rule.terms'): string => `case
+  when o.invoicing is null or o.tax_profile is null then ${without('no_invoicing')}
+  when x.self_billing is null or (x.self_billing ->> 'agreed_on') collate "C" > ${day} then ${without('no_agreement')}
+  when (x.self_billing ->> 'expires_on') collate "C" < ${day} then ${without('agreement_expired')}
+  when ${terms} is null then ${without('no_rule')}
+  -- EN 16931: BR-S-02, BR-Z-02, BR-E-02 and BR-AE-02; a tax id that was lost with the secret key has no number
+  when ${terms} ->> 'category' <> 'O' and (x.number is null or x.tax_id_type is null or x.tax_id_type not in ('vat', 'other')
+    or ${terms} ->> 'category' = 'AE' and (x.tax_id_type <> 'vat' or o.tax_profile ->> 'vat_id' is null))
+  then ${without('no_tax_id')}
+  else ${terms} end`;
+
+/** The JSON of the row `row` with the field `with_tax`, or without it if it has no tax: SQL. `tax` is SQL of its JSON. */
 export const withTax = (
   row: string,
   tax: string,
-): string => `case when ${tax} is null then row_to_json(${row})
+  hasNone = `${tax} is null`,
+): string => `case when ${hasNone} then row_to_json(${row})
   else (left(row_to_json(${row})::text, -1) || ',"with_tax":' || (${tax})::text || '}')::json end`;
 
-/** `with_tax` of a line `t`: SQL of its JSON, or null. `paid` and `returned` are SQL of the sums with the tax. */
-export const lineTaxJson = (
-  t: string,
-  paid: string,
-  returned: string,
-): string => `case when ${t}.tax_terms is not null then
-  json_build_object('amount', ${t}.amount + ${t}.tax_amount, 'tax_amount', ${onTop(`${t}.tax_amount`)},
+/** The JSON of the row `row` of a line `t` as by `withTax`. `paid` and `returned` are SQL of the sums with the tax. */
+export const lineWithTaxJson = (row: string, t: string, paid: string, returned: string): string =>
+  withTax(
+    row,
+    `json_build_object('amount', ${t}.amount + ${t}.tax_amount, 'tax_amount', ${onTop(`${t}.tax_amount`)},
     'withheld_amount', ${withheld(`${t}.tax_amount`)}, 'paid_amount', ${paid},
     'returned_amount', ${returned}, 'tax_category', ${t}.tax_terms -> 'category', 'tax_rate', ${t}.tax_terms -> 'rate',
     'exemption', ${t}.tax_terms -> 'exemption', 'withholding_rate', ${t}.tax_terms -> 'withholding_rate',
-    'reason', ${t}.tax_terms -> 'reason') end`;
+    'reason', ${t}.tax_terms -> 'reason')`,
+    `${t}.tax_terms is null`,
+  );
 
 /** `with_tax` of totals: the query of currency, json and amount by currency, over the lines in a table expression. `paid` is their sum. */
 export const sumsWithTax = (lines: Sql, paid: Sql): Sql => sql`

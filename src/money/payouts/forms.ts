@@ -51,14 +51,13 @@ const paidIn = (account: AccountId, { span }: Year, columns: Sql, having = sql``
   where currency = 'usd' and method <> 'paypal' group by affiliate_id ${having}`;
 
 /**
- * The joins that `formReason` and `isWithheld` need, to groups `t` of affiliates `a`. `hasDestinations` = `destinationsInForce` is
- * joined.
+ * The joins that `formReason` and `isWithheld` need, to groups `t` of affiliates `a` with tax profiles `x`. `hasDestinations` =
+ * `destinationsInForce` is joined.
  */
 export function formJoins(account: AccountId, rules: FormRules, hasDestinations: boolean): Sql {
   const { form, withholding, year, before } = rules;
   const readsYear = form === 'at_threshold' || withholding === 'at_threshold';
   return sql`
-    left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = t.affiliate_id
     ${hasDestinations || (!readsYear && withholding === 'none') ? sql`` : destinationsInForce(account)}
     ${
       readsYear

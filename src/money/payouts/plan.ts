@@ -2,7 +2,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
-import { taxOn, taxTerms, WITHHOLDING_TERMS } from '../ledger/tax-on-top.ts';
+import { taxOn, taxRule, taxTerms, WITHHOLDING_TERMS } from '../ledger/tax-on-top.ts';
 import { all, type PayoutFilters } from './filters.ts';
 import { type FormRules, formJoins, formReason, isWithheld } from './forms.ts';
 
@@ -35,13 +35,16 @@ export function rowCondition({ account, filters }: Selection): Sql {
     and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
 }
 
-/** The terms of what is withheld from a group `t`, or of the tax on top of it; null if neither is. */
-const termsOfGroup = (account: AccountId, forms: FormRules | null) => sql`
+/** Whether the tax is paid on top of a group `t`. */
+const IS_NET = `t.set_aside is null and coalesce(a.commissions_are, o.commissions_are) = 'net'`;
+
+/**
+ * The terms of what is withheld from a group `t`, or of the tax on top of it; null if neither is. Read it from a subquery with
+ * `offset 0`, so that it is computed once for each group.
+ */
+const termsOfGroup = (forms: FormRules | null) => sql`
   case ${forms === null ? empty : sql`when t.set_aside is null and ${isWithheld(forms)} then ${raw(WITHHOLDING_TERMS)}`}
-  when t.set_aside is null and coalesce(a.commissions_are, o.commissions_are) = 'net' then (
-    select ${raw(taxTerms(`to_char((select at from moment) at time zone o.time_zone, 'YYYY-MM-DD')`))}
-    from (select 1) one
-    left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = t.affiliate_id) end`;
+  when ${raw(IS_NET)} then ${raw(taxTerms(`to_char((select at from moment) at time zone o.time_zone, 'YYYY-MM-DD')`))} end`;
 
 /** The rows that create takes from the groups it selected. The groups are summed by the same condition. */
 export function claimCondition(selection: Selection): Sql {
@@ -82,8 +85,10 @@ export function decidedGroups(selection: Selection): Sql {
       having bool_or(${all(filters.commissionOther)})) t
     join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
     join accounts o on o.id = ${account}
+    left join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = t.affiliate_id
     ${hasMethod ? destinationsInForce(account) : empty}
     ${forms === null ? empty : formJoins(account, forms, hasMethod)}
-    cross join lateral (select ${termsOfGroup(account, forms)} as terms) w
+    left join lateral ${raw(taxRule(IS_NET))} rule on true
+    cross join lateral (select ${termsOfGroup(forms)} as terms offset 0) w
     where ${all(filters.method)} and (t.set_aside is not null or t.amount < 0 or t.amount > 0 and ${all(filters.total)})`;
 }

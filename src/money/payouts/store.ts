@@ -127,10 +127,10 @@ export async function previewRecord(
     amount: `case when ${isOfOne} then (select amount from totals) end`,
     totals: `(select coalesce(json_agg(${withTax('t', 'x.json')} order by t.currency), '[]')
       from totals t left join taxed x on x.currency = t.currency)`,
-    affiliate_count: '(select count(*) from lines)',
-    commission_count: '(select coalesce(sum(commission_count), 0)::int8 from taken)',
+    affiliate_count: '(select affiliates from counted)',
+    commission_count: '(select commissions from counted)',
     metadata: sql`${JSON.stringify(metadata)}::jsonb`,
-    affiliates: `case when (select count(*) from lines) <= 1000
+    affiliates: `case when (select affiliates from counted) <= 1000
       then (select coalesce(json_agg(l), '[]') from lines l) end`,
     excluded: sql`(${exclusionsBy(sql`select * from left_out`)})`,
     shared_destinations: sharedDestinations(
@@ -157,6 +157,8 @@ export async function previewRecord(
         ${signalCtes(account, rules, PREVIEWED)},
         taken as (select * from decided where reason is null),
         left_out as (select * from decided where reason is not null),
+        counted as materialized (
+          select count(distinct affiliate_id) as affiliates, coalesce(sum(commission_count), 0)::int8 as commissions from taken),
         totals as (
           select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
                  count(*) as affiliate_count, 0 as paid_amount, 0 as paid_count, 0 as carried_amount,
