@@ -208,7 +208,7 @@ export const payouts = {
     lead: 'Tick every line that you paid. Lines left unticked are released and owed again in the next payout.',
     fromFile: 'Tick from a file',
     fromFileHint:
-      'A file with results from your bank or provider (camt.053, camt.054, pain.002, a PayPal or Wise report), your own list, or the payment file that you uploaded to PayPal or Wise.',
+      'A file with results from your bank or provider (camt.053, camt.054, pain.002, NACHA returns, a PayPal or Wise report), your own list, or the payment file that you uploaded to PayPal or Wise.',
     ticked: (number: number) => `Ticked ${count(number, 'line')} from the file`,
     in: (name: string, currency: string) => `${name}, ${currency.toUpperCase()}`,
     part: {

@@ -75,10 +75,10 @@ paid by other means.
 with the header affiliate_id,is_paid, optionally with the columns currency, amount and payment_reference, and a line for every
 affiliate; is_paid is true or false. With several files, a line is paid if one of them says so, and no line may be paid in two.
 
-Or a result from the bank or provider: a camt.053, camt.054 or pain.002, the result file of PayPal or Wise, or your own list with the
-column reference (P1-A12), in which unknown columns are refused. The command prints it and asks. Returned payments are recorded.
-Lines without a result may have been paid, so name them with --paid or --unpaid. payhook payouts results prints the same and
-changes nothing.
+Or a result from the bank or provider: a camt.053, camt.054 or pain.002, a NACHA file with returns, the result file of PayPal or Wise, or
+your own list with the column reference (P1-A12), in which unknown columns are refused. The command prints it and asks. Returned
+payments are recorded. Lines without a result may have been paid, so name them with --paid or --unpaid. payhook payouts results
+prints the same and changes no payout.
 
 Examples:
   $ payhook payouts complete current --all-paid

@@ -18,15 +18,17 @@ interface ResultsOptions extends ListOptions {
 }
 
 const HELP = `
-The file is a camt.053, camt.054 or pain.002 of a bank, the Activity report or batch report of PayPal, the transaction list or
-statement of Wise, verifications of payees as JSON, or your own list. The command prints its results line by line and changes nothing; payouts complete --from takes
-the same file. An unclear entry has no outcome and is listed with its position in the file and the reason. Without a file, the
-command lists the files read before.
+The file is a camt.053, camt.054 or pain.002 of a bank, a NACHA file with returns and corrections, the Activity report or batch report
+of PayPal, the transaction list or statement of Wise, verifications of payees as JSON, or your own list. The command prints its results
+line by line and changes no payout; payouts complete --from takes the same file. An unclear entry has no outcome and is listed with its
+position in the file and the reason. A verification (pain.002 or JSON) shows whose names do not match, and a correction which fields of a
+destination change. Without a file, the command lists the files read before.
 
 Examples:
   $ payhook payouts results 1 camt.xml
   $ payhook payouts results 1 paypal.csv --json
-  $ payhook payouts results 1 verifications.json
+  $ payhook payouts results 1 verification.xml
+  $ payhook payouts results 1 returns.ach
   $ payhook payouts results 1 list.csv --ignore-column "internal note"
   $ payhook payouts results 1
 `;
