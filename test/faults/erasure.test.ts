@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everything, makeUser, signInAs } from '../people/support.ts';
-import { untilLockWait } from '../support/held.ts';
+import { holdLocks } from '../support/held.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
@@ -24,13 +24,11 @@ afterAll(() => folder?.remove());
  * again.
  */
 async function killedAt(lock: string, begin: () => unknown, andPostgres = false): Promise<void> {
-  const holder = await folder.superuser();
-  await holder.query('begin');
-  expect((await holder.query(lock)).rowCount, lock).toBe(1);
+  const held = await holdLocks(folder, lock);
   await begin();
-  await untilLockWait(folder);
+  await held.reached();
   await server.kill(andPostgres);
-  await holder.end().catch(() => undefined);
+  await held.letGo();
   server = await folder.start();
 }
 

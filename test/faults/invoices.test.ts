@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { untilLockWait } from '../support/held.ts';
+import { holdLocks } from '../support/held.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeAffiliates, takeIn } from '../support/seed.ts';
@@ -46,8 +46,7 @@ test.each([
   const path = await paid(`killed ${andPostgres}`);
   const before = await stored();
   // the seventh of twelve waits: its number is taken, and six others are written
-  const holder = await folder.superuser();
-  await holder.query('begin; select pg_advisory_xact_lock(1)');
+  const held = await holdLocks(folder, 'select pg_advisory_xact_lock(1)');
   await folder.query(`create or replace function wait_at_seven() returns trigger language plpgsql as $$
     begin
       if new.position % 12 = 7 then perform pg_advisory_xact_lock(1); end if;
@@ -57,10 +56,10 @@ test.each([
     'create or replace trigger wait_at_seven before insert on invoices for each row execute function wait_at_seven()',
   );
   const answered = server.api.post(`${path}/invoices`).catch(() => null);
-  await untilLockWait(folder);
+  await held.reached();
   await server.kill(andPostgres);
   expect(await answered).toBeNull();
-  await holder.end().catch(() => undefined);
+  await held.letGo();
 
   server = await folder.start();
   await folder.query('drop trigger wait_at_seven on invoices');

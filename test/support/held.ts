@@ -50,6 +50,37 @@ export async function statementsThat({ query }: Queried, condition: string): Pro
   return [waiting, ...(await Promise.all(onNodes))].flat().map(({ query: text }) => text);
 }
 
+/** Locks that a statement took in a transaction of its own. */
+export interface HeldLocks {
+  /** Resolves when another statement waits for one of them. */
+  reached(): Promise<void>;
+  /** Ends the connection that holds them. */
+  letGo(): Promise<void>;
+}
+
+/**
+ * Takes locks as superuser with a statement that returns one row. Unlike `untilLockWait`, `reached` ignores what waits for other locks:
+ * chores and starting processes do.
+ */
+export async function holdLocks(
+  database: Queried & { superuser(): Promise<pg.Client> },
+  statement: string,
+): Promise<HeldLocks> {
+  const holder = await database.superuser();
+  await holder.query('begin');
+  const { rowCount } = await holder.query(statement);
+  if (rowCount !== 1) throw new Error(`${rowCount} rows, not one, of: ${statement}`);
+  const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const waits = `${rows[0]?.pid} = any (pg_blocking_pids(pid))`;
+  return {
+    reached: () =>
+      until(`a statement waits for the locks of: ${statement}`, async () => {
+        return (await statementsThat(database, waits)).length > 0;
+      }).then(() => undefined),
+    letGo: () => holder.end().catch(() => undefined),
+  };
+}
+
 /** The statements in a database that wait for a lock. */
 export const waitingForLocks = (database: Queried) => statementsThat(database, `wait_event_type = 'Lock'`);
 
