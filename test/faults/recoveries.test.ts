@@ -18,8 +18,15 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Whether the trigger that a test adds is at work. */
-const isDawdling = async (folder: DataFolder) =>
+/** SQL: a trigger that calls `wait_at` waits there until the row is gone from `stops`, also after a restart of PostgreSQL. */
+const STOPS = `
+  create table stops (place int primary key);
+  grant select on stops to public;
+  create function wait_at(here int) returns void language plpgsql as $$ begin
+    while exists (select from stops where place = here) loop perform pg_sleep(0.01); end loop; end $$`;
+
+/** Whether a statement waits at a stop. */
+const isStopped = async (folder: DataFolder) =>
   (await statementsThat(folder, `wait_event = 'PgSleep'`)).length > 0;
 
 async function publishAll(api: Api): Promise<string[]> {
@@ -108,11 +115,14 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
   expect(made.status, made.text).toBe(201);
   const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
   await publishAll(server.api);
-  // each slice of a thousand rows waits before its counts are written
+  // both slices, of a thousand rows and of the rest, stop before their counts are written
+  await folder.query(STOPS);
+  await folder.query(`insert into stops values (1000), (${EVENTS})`);
   await folder.query(`
-    create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return new; end $$`);
+    create function stop_here() returns trigger language plpgsql as $$ begin
+      perform wait_at(new.queued_count::int); return new; end $$`);
   await folder.query(
-    'create trigger dawdle before update on webhook_recoveries for each row execute function dawdle()',
+    'create trigger stop_here before update on webhook_recoveries for each row execute function stop_here()',
   );
   const { status, text, body } = await server.api.post(`${endpoint}/discard`, { since: '2020-01-01' });
   expect(status, text).toBe(201);
@@ -120,17 +130,19 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
   const cancelled = async () =>
     (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
   // in the middle of the first slice: nothing of it remains
-  await until('a slice is at work', () => isDawdling(folder));
+  await until('the first slice is at work', () => isStopped(folder));
   await server.kill();
   server = await folder.start();
-  expect((await read()).discarded_count).toBe(await cancelled());
+  expect([(await read()).discarded_count, await cancelled()]).toEqual([0, 0]);
   // in the middle of the second one: the first remains
+  await folder.query('delete from stops where place = 1000');
   await until('the first slice is done', async () => (await read()).discarded_count === 1000);
-  await until('the second slice is at work', () => isDawdling(folder));
+  await until('the second slice is at work', () => isStopped(folder));
   await server.kill(true);
   server = await folder.start();
   expect([(await read()).discarded_count, await cancelled()]).toEqual([1000, 1000]);
 
+  await folder.query('delete from stops');
   await until('it has ended', async () => (await read()).status === 'completed');
   expect(await read()).toMatchObject({ discarded_count: EVENTS, skipped_count: 0, queued_count: 0 });
   expect(await folder.query(`select 1 from deliveries where status <> 'cancelled'`)).toEqual([]);
@@ -152,21 +164,25 @@ test('enabling an endpoint without its held events goes on after its server is k
   expect(made.status, made.text).toBe(201);
   const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
   await publishAll(server.api);
-  // each slice of a thousand rows waits before its position is written
+  // a slice stops before its position is written, which is that of its last row
+  await folder.query(STOPS);
+  await folder.query('insert into stops values (1)');
   await folder.query(`
-    create function dawdle() returns trigger language plpgsql as $$ begin
-      if new.judged_until > old.judged_until then perform pg_sleep(2); end if; return new; end $$`);
+    create function stop_here() returns trigger language plpgsql as $$ begin
+      if new.judged_until > old.judged_until and exists (select from deliveries where event_id = new.judged_until)
+      then perform wait_at(1); end if; return new; end $$`);
   await folder.query(
-    'create trigger dawdle before update on endpoint_state for each row execute function dawdle()',
+    'create trigger stop_here before update on endpoint_state for each row execute function stop_here()',
   );
   expect((await server.api.patch(endpoint, { status: 'enabled', held: 'discard' })).status).toBe(200);
   const cancelled = async () =>
     (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
   for (const withDatabase of [false, true]) {
-    await until('a slice is at work', () => isDawdling(folder));
+    await until('a slice is at work', () => isStopped(folder));
     await server.kill(withDatabase);
     server = await folder.start();
   }
+  await folder.query('delete from stops');
   await until('all are cancelled', async () => (await cancelled()) === EVENTS);
   expect(await folder.query(`select 1 from deliveries where status <> 'cancelled'`)).toEqual([]);
   await until('nothing waits', async () => (await folder.query('select 1 from queue limit 1')).length === 0);
