@@ -7,7 +7,8 @@ import type { World } from './world.ts';
 /** Waits until no worker runs the chore, so that one worker finishes it. */
 const untilFree = (db: Database, name: string) =>
   db.transaction(async (tx) => {
-    for (const lock of [LOCKS.chore(name), LOCKS.counts, LOCKS.retention]) await takeLock(tx, lock);
+    // in the order of a drop, which takes the lock of the counts on another connection
+    for (const lock of [LOCKS.chore(name), LOCKS.retention, LOCKS.counts]) await takeLock(tx, lock);
   });
 
 /**
