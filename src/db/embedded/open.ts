@@ -72,6 +72,8 @@ export interface EmbeddedOptions {
   settings?: Record<string, string>;
   /** How long, in ms, to wait for other processes that start, stop or use the database; 30,000. A worker waits for ever. */
   takeoverTimeoutMs?: number;
+  /** Called when PostgreSQL was launched, some time before it answers. */
+  whileStarting?: (() => void) | undefined;
 }
 
 export interface EmbeddedDatabase {
@@ -97,6 +99,7 @@ interface Request {
   readonly log: Log;
   readonly settings: Record<string, string>;
   readonly deadline: number;
+  readonly whileStarting: () => void;
 }
 
 type Decision =
@@ -130,6 +133,7 @@ export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Prom
       options.purpose === 'worker'
         ? Number.POSITIVE_INFINITY
         : Date.now() + (options.takeoverTimeoutMs ?? TAKEOVER_MS),
+    whileStarting: options.whileStarting ?? (() => undefined),
   };
   const { runDir } = request.folder;
   try {
@@ -197,11 +201,12 @@ async function launch(request: Request): Promise<Decision> {
 }
 
 async function launchAlone(
-  { host, folder, log }: Request,
+  { host, folder, log, whileStarting }: Request,
   runtime: Runtime,
   how: Pick<Launch, 'socketDir' | 'password' | 'settings'>,
 ): Promise<Postmaster> {
-  const start = () => launchPostgres(runtime, { pgdata: folder.pgdata, logPath: folder.logPath, ...how });
+  const place = { pgdata: folder.pgdata, logPath: folder.logPath };
+  const start = () => launchPostgres(runtime, { ...place, ...how, whileStarting });
   try {
     return await start();
   } catch (error) {
