@@ -120,6 +120,28 @@ inChromium('a portal', (chromium) => {
     await world.api.delete(`${ENDPOINTS}/${late.id}`);
   });
 
+  test('a customer discards what waits for their endpoint, after its number was shown', async () => {
+    const { body: held } = await world.api.post(ENDPOINTS, {
+      ...{ url: `${receiver.url}/held`, event_types: ['order.held'], owner: 'Ada', status: 'disabled' },
+    });
+    for (const owner of ['Ada', 'Ada', 'Bob'])
+      await world.api.post(EVENTS, { type: 'order.held', data: {}, owner });
+    const visitor = await visit({ viewport: PHONE });
+    const { page } = visitor;
+    await page.goto((await makeLink(world.api, held.id)).url);
+    await page.getByLabel('Status').selectOption('Held');
+    await page.getByRole('button', { name: 'Discard all 2 that match' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Discard all that match' });
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Discard 2 events' }).click();
+    await page.getByText('Discard started').waitFor();
+    await page.getByRole('region', { name: 'Recoveries' }).getByText('Completed').waitFor();
+    const { body } = await world.api.get(`${ENDPOINTS}/${held.id}/events?status=cancelled`);
+    expect(body.pagination.total).toBe(2);
+    expectQuiet(visitor);
+    await world.api.delete(`${ENDPOINTS}/${held.id}`);
+  });
+
   test('a page of another origin shows nothing of it, and the link stays unused', async () => {
     framed = await link();
     const visitor = await visit();
