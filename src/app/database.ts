@@ -37,8 +37,6 @@ interface OpenOptions {
   /** A replica of `target`. */
   readonly replica?: ConnectionTarget | undefined;
   readonly onlyExisting?: boolean;
-  /** Called once, when there will be a wait: PostgreSQL was launched, or it runs and will be connected to. */
-  readonly whileWaiting?: (() => void) | undefined;
 }
 
 /**
@@ -48,17 +46,14 @@ interface OpenOptions {
  */
 export async function openDatabase(
   config: Config,
-  { purpose, child, log, target, direct, onlyExisting = false, whileWaiting, ...given }: OpenOptions,
+  { purpose, child, log, target, direct, onlyExisting = false, ...given }: OpenOptions,
 ): Promise<OpenDatabase> {
   if (onlyExisting) {
     requireTrusted(config.dataDir);
     requireData(config);
   } else makeDataFolder(config);
   const joining = child === undefined ? purpose : 'worker';
-  const embedded = target
-    ? undefined
-    : await openEmbeddedOf(config, { purpose: joining, log, whileStarting: whileWaiting });
-  if (!embedded?.launched) whileWaiting?.();
+  const embedded = target ? undefined : await openEmbeddedOf(config, joining, log);
   const settled = target ? { target, direct, replica: given.replica } : targetsOf(config, embedded);
   // only a server reads enough to use a replica
   const replica = purpose === 'serve' || target ? settled.replica : undefined;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { type EmbeddedDatabase, type EmbeddedOptions, openEmbedded } from '../db/embedded/open.ts';
+import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { requireTrusted } from '../db/embedded/trust.ts';
 import type { Config } from '../kernel/config.ts';
 
@@ -18,20 +18,16 @@ function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-interface Opening extends Pick<EmbeddedOptions, 'purpose' | 'whileStarting'> {
-  readonly log: Logger;
-}
-
 /** The embedded PostgreSQL of the data folder; undefined with DATABASE_URL. Throws EmbeddedDatabaseError with what to do. */
 export async function openEmbeddedOf(
   { dataDir, databaseUrl }: Config,
-  { purpose, log, whileStarting }: Opening,
+  purpose: Purpose,
+  log: Logger,
 ): Promise<EmbeddedDatabase | undefined> {
   if (databaseUrl !== undefined) return undefined;
   return openEmbedded({
     dataDir,
     purpose,
-    whileStarting,
     log: (level, message, details) => log[level](details ?? {}, message),
   });
 }

@@ -98,13 +98,9 @@ export interface PlatformOptions {
 export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
   const log = options.log ?? createLog(config);
   const { onlyExisting = false } = options;
-  // loading keeps this process busy, so PostgreSQL is launched first; `serve` reports a failure
-  const whileWaiting = () => void import('../http/server.ts').catch(() => undefined);
-  const { db, embedded, ...opened } = await openDatabase(config, {
-    ...options,
-    log,
-    ...(options.purpose === 'serve' ? { whileWaiting } : {}),
-  });
+  // loaded while PostgreSQL starts; `serve` reports a failure
+  if (options.purpose === 'serve') import('../http/server.ts').catch(() => undefined);
+  const { db, embedded, ...opened } = await openDatabase(config, { ...options, log });
   let cells: OpenCells | undefined;
   const close = async () => {
     await cells?.close();

@@ -20,7 +20,7 @@ export async function serveWithProcesses(
   ]);
   const log = createLog(config);
   makeDataFolder(config);
-  const opening = openEmbeddedOf(config, { purpose: 'serve', log }).then((embedded) => ({ embedded }));
+  const opening = openEmbeddedOf(config, 'serve', log).then((embedded) => ({ embedded }));
   const platform = { config, log, ...(await opened(opening, signalled, exit)) };
   const started = await start(platform, { count, announces, signalled });
   if (typeof started === 'number') return started;

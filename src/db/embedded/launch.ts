@@ -33,8 +33,6 @@ export interface Launch {
   readonly socketDir: string;
   readonly password: string;
   readonly settings: Record<string, string>;
-  /** See EmbeddedOptions. */
-  readonly whileStarting: () => void;
 }
 
 /**
@@ -44,7 +42,6 @@ export interface Launch {
 export async function launchPostgres(runtime: Runtime, launch: Launch): Promise<Postmaster> {
   const log = openLogFile(launch.logPath);
   const child = spawnPostgres(runtime, launch, log);
-  launch.whileStarting();
   let failure: Error | null = null;
   const exited = new Promise<Exit>((resolve) => {
     child.once('error', (error) => {

@@ -72,8 +72,6 @@ export interface EmbeddedOptions {
   settings?: Record<string, string>;
   /** How long, in ms, to wait for other processes that start, stop or use the database; 30,000. A worker waits for ever. */
   takeoverTimeoutMs?: number;
-  /** Called when PostgreSQL was launched, some time before it answers. */
-  whileStarting?: (() => void) | undefined;
 }
 
 export interface EmbeddedDatabase {
@@ -99,7 +97,6 @@ interface Request {
   readonly log: Log;
   readonly settings: Record<string, string>;
   readonly deadline: number;
-  readonly whileStarting: () => void;
 }
 
 type Decision =
@@ -133,7 +130,6 @@ export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Prom
       options.purpose === 'worker'
         ? Number.POSITIVE_INFINITY
         : Date.now() + (options.takeoverTimeoutMs ?? TAKEOVER_MS),
-    whileStarting: options.whileStarting ?? (() => undefined),
   };
   const { runDir } = request.folder;
   try {
@@ -201,12 +197,11 @@ async function launch(request: Request): Promise<Decision> {
 }
 
 async function launchAlone(
-  { host, folder, log, whileStarting }: Request,
+  { host, folder, log }: Request,
   runtime: Runtime,
   how: Pick<Launch, 'socketDir' | 'password' | 'settings'>,
 ): Promise<Postmaster> {
-  const place = { pgdata: folder.pgdata, logPath: folder.logPath };
-  const start = () => launchPostgres(runtime, { ...place, ...how, whileStarting });
+  const start = () => launchPostgres(runtime, { pgdata: folder.pgdata, logPath: folder.logPath, ...how });
   try {
     return await start();
   } catch (error) {
