@@ -212,7 +212,8 @@ function joinLimit(
   limit: ConnectionLimit | undefined,
 ): { readonly limited: LimitedPool; leave(): void } {
   const limited = {
-    idle: () => pool.idleCount,
+    // those that wait get the others: to close one of them would be to wait for the work of its caller
+    idle: () => Math.max(0, pool.idleCount - pool.waitingCount),
     closeIdle: () =>
       pool.connect().then(
         (client) => client.release(true),
