@@ -119,6 +119,8 @@ describe('a server of three processes, more than this machine has cores', () => 
     folder = dataFolder({ settings: { PROCESSES: '3' } });
     const server = await folder.start();
     const { query } = folder;
+    // the first one answers before its parent starts the others
+    await until('all of them to be started', async () => childrenOf(server).length === 3);
     // a parent that does not answer keeps the second and the third from listening
     process.kill(server.pid, 'SIGSTOP');
     await until('all of them to be connected', async () => {
