@@ -29,6 +29,8 @@ describe.concurrent('several workers', () => {
     '(%d of them) share the work, and each event is delivered exactly once everywhere',
     (workers) =>
       onStage({ delivers: false, databaseLatencyMs: 25 }, async (stage) => {
+        // a busy machine may stall a worker for longer than it waits for a connection
+        stage.world.expectErrors();
         const receivers = await Promise.all([1, 2, 3].map(() => stage.receiver()));
         const endpoints = await Promise.all(receivers.map((receiver) => stage.endpoint(receiver)));
         await Promise.all(Array.from({ length: workers }, () => stage.world.startWorker()));
