@@ -20,17 +20,16 @@ beforeAll(async () => {
   consumer = apiOf(world.url, body.token);
 });
 
+const ask = (operation: (typeof OPERATIONS)[0], ids: Ids) =>
+  consumer.request(operation.method, pathOf(operation, ids), requestOf(operation, ids));
+
 test('the token of a pull endpoint gets 403 from every operation that does not claim, extend or acknowledge, and changes nothing', async () => {
   const closed = OPERATIONS.filter(({ operationId }) => !ALLOWED.includes(operationId));
   expect(closed).toHaveLength(OPERATIONS.length - ALLOWED.length);
   const before = await dump(world);
   for (const operation of closed) {
     // with existing records and a valid body: nothing else refuses it
-    const answer = await consumer.request(
-      operation.method,
-      pathOf(operation, ours),
-      requestOf(operation, ours),
-    );
+    const answer = await ask(operation, ours);
     expect([answer.status, answer.reason], operation.operationId).toEqual([403, 'not_for_consumers']);
   }
   expect(await dump(world)).toBe(before);
@@ -40,11 +39,7 @@ test('it finds nothing at another endpoint of its account or of another one', as
   const before = await dump(world);
   for (const ids of [ours, theirs])
     for (const operation of OPERATIONS.filter(({ operationId }) => ALLOWED.includes(operationId))) {
-      const answer = await consumer.request(
-        operation.method,
-        pathOf(operation, ids),
-        requestOf(operation, ids),
-      );
+      const answer = await ask(operation, ids);
       expect([answer.status, answer.reason], operation.operationId).toEqual([404, 'resource_missing']);
     }
   expect(await dump(world)).toBe(before);

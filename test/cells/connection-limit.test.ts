@@ -15,11 +15,8 @@ test('a pool whose idle connection is promised to a caller delays no other pool'
     renewals: () => 0,
     onIdleError: () => undefined,
   };
-  const [other, busy, waiting] = [0, 1, 2].map(() => openPool(hosts, { max: 1 }, common)) as [
-    ReturnType<typeof openPool>,
-    ReturnType<typeof openPool>,
-    ReturnType<typeof openPool>,
-  ];
+  const open = () => openPool(hosts, { max: 1 }, common);
+  const [other, busy, waiting] = [open(), open(), open()];
   (await other.take()).release();
   (await busy.take()).release();
   // the connection of the newer pool is idle until the next tick, and is kept after it
@@ -28,4 +25,5 @@ test('a pool whose idle connection is promised to a caller delays no other pool'
   kept.release();
   opened.release();
   await Promise.all([other, busy, waiting].map((pool) => pool.end()));
+  common.watch.close();
 });
