@@ -10,8 +10,10 @@ import { type DataFolder, dataFolder } from './support-server.ts';
 // leases of four seconds: deliveries in flight at a killed worker are due again soon
 const settings = { DELIVERY_TIMEOUT_MS: '2000', DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' };
 const ROUNDS = rounds(2, 6);
-const EVENTS = 1200;
-const PUBLISHERS = 8;
+/** More than any round of a recovery queues. */
+const EVENTS = rounds(400, 1200);
+/** More than a slice of a discard, which is a thousand rows. */
+const DISCARDED = 1200;
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -29,16 +31,15 @@ const STOPS = `
 const isStopped = async (folder: DataFolder) =>
   (await statementsThat(folder, `wait_event = 'PgSleep'`)).length > 0;
 
-async function publishAll(api: Api): Promise<string[]> {
+/** Publishes this many events; returns their ids. */
+async function publishAll(api: Api, count: number): Promise<string[]> {
   const ids: string[] = [];
-  const publish = async () => {
-    for (let index = 0; index < EVENTS / PUBLISHERS; index++) {
-      const { status, text, body } = await api.post('/v2/events', { type: 'order.created', data: {} });
-      expect(status, text).toBe(201);
-      ids.push(body.id);
-    }
-  };
-  await Promise.all(Array.from({ length: PUBLISHERS }, publish));
+  while (ids.length < count) {
+    const events = Array(Math.min(count - ids.length, 1000)).fill({ type: 'order.created', data: {} });
+    const { status, text, body } = await api.post('/v2/events/batch', { events });
+    expect(status, text).toBe(200);
+    ids.push(...body.items.map(({ event }: { event: { id: string } }) => event.id));
+  }
   return ids;
 }
 
@@ -53,14 +54,14 @@ test.each([
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());
     let server = await folder.start();
-    const early = 'missing' in filters ? await publishAll(server.api) : null;
+    const early = 'missing' in filters ? await publishAll(server.api, EVENTS) : null;
     const made = await server.api.post('/v2/webhook-endpoints', {
       url: receiver.url,
       event_types: ['order.*'],
     });
     expect(made.status, made.text).toBe(201);
     const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
-    const events = early ?? (await publishAll(server.api));
+    const events = early ?? (await publishAll(server.api, EVENTS));
     const idle = async () => (await folder.query('select 1 from queue limit 1')).length === 0;
     await until('all are delivered', idle);
 
@@ -114,10 +115,10 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
   });
   expect(made.status, made.text).toBe(201);
   const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
-  await publishAll(server.api);
+  await publishAll(server.api, DISCARDED);
   // both slices, of a thousand rows and of the rest, stop before their counts are written
   await folder.query(STOPS);
-  await folder.query(`insert into stops values (1000), (${EVENTS})`);
+  await folder.query(`insert into stops values (1000), (${DISCARDED})`);
   await folder.query(`
     create function stop_here() returns trigger language plpgsql as $$ begin
       perform wait_at(new.queued_count::int); return new; end $$`);
@@ -144,7 +145,7 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
 
   await folder.query('delete from stops');
   await until('it has ended', async () => (await read()).status === 'completed');
-  expect(await read()).toMatchObject({ discarded_count: EVENTS, skipped_count: 0, queued_count: 0 });
+  expect(await read()).toMatchObject({ discarded_count: DISCARDED, skipped_count: 0, queued_count: 0 });
   expect(await folder.query(`select 1 from deliveries where status <> 'cancelled'`)).toEqual([]);
   expect(await folder.query('select 1 from queue')).toEqual([]);
   expect(await folder.query(LOOSE_ENDS)).toEqual([]);
@@ -163,7 +164,7 @@ test('enabling an endpoint without its held events goes on after its server is k
   });
   expect(made.status, made.text).toBe(201);
   const endpoint = `/v2/webhook-endpoints/${made.body.id}`;
-  await publishAll(server.api);
+  await publishAll(server.api, DISCARDED);
   // a slice stops before its position is written, which is that of its last row
   await folder.query(STOPS);
   await folder.query('insert into stops values (1)');
@@ -183,7 +184,7 @@ test('enabling an endpoint without its held events goes on after its server is k
     server = await folder.start();
   }
   await folder.query('delete from stops');
-  await until('all are cancelled', async () => (await cancelled()) === EVENTS);
+  await until('all are cancelled', async () => (await cancelled()) === DISCARDED);
   expect(await folder.query(`select 1 from deliveries where status <> 'cancelled'`)).toEqual([]);
   await until('nothing waits', async () => (await folder.query('select 1 from queue limit 1')).length === 0);
   expect(receiver.received).toEqual([]);

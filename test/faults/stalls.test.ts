@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, inject, test } from 'vitest';
 import { rounds } from '../support/depth.ts';
 import { statementsThat } from '../support/held.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
@@ -7,7 +7,7 @@ import { TEST_PATIENCE_MS } from '../support/patience.ts';
 import { isRunning } from '../support/processes.ts';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
+import { type DataFolder, dataFolder, type ServerProcess, type WorkerProcess } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
 /** The shortest possible lease: attempts are shorter here than half of it. */
@@ -26,10 +26,12 @@ const FIELDS: Record<Kind, object> = {
   batching: { batch: { max_events: 2, max_wait_ms: 50 } },
 };
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+type Cleanups = (() => Promise<unknown>)[];
+const cleanUp = async (all: Cleanups) => {
+  for (const cleanup of all.splice(0).reverse()) await cleanup();
+};
+const cleanups: Cleanups = [];
+afterEach(() => cleanUp(cleanups));
 
 /** What a receiver recorded. */
 interface Seen {
@@ -52,6 +54,8 @@ interface Scene {
   noteResumed(): void;
   /** Events with one ordering key, one after the other; returns when PostgreSQL has them. */
   publish(server: ServerProcess, count: number): Promise<void>;
+  /** How many events were published. */
+  published(): number;
   untilNothingWaits(): Promise<void>;
   /** The same, or a stalled process has rows locked since before its leases expired. */
   untilLeasesExpired(): Promise<void>;
@@ -129,6 +133,7 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
         expect(status, text).toBe(201);
       }
     },
+    published: () => published,
     async untilNothingWaits() {
       await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
     },
@@ -227,41 +232,62 @@ const STEPS: readonly Step[] = [
 ];
 
 describe('a worker that stalls longer than its lease', () => {
-  for (const { when, statement, isCommit, isFree, unsent } of STEPS) {
-    test(`when ${when} sends nothing late and breaks no order`, { timeout: TEST_PATIENCE_MS }, async () => {
+  describe('when', () => {
+    // the same worker stalls at each step, until a test fails
+    let running: { scene: Scene; server: ServerProcess; worker: WorkerProcess; ends: Cleanups } | undefined;
+    const start = async () => {
       const scene = await openScene();
-      const { folder, proxy } = scene;
-      const server = await folder.start({ DELIVERY_WORKER: 'off' });
-      const worker = await folder.startWorker(scene.through);
-      for (let round = 0; round < ROUNDS; round++) {
-        const { stop, stopped, resume } = stopping(worker.pid);
-        if (statement === null) scene.onRequest = (kind) => kind === 'ordered' && stop();
-        else atStatement(proxy, statement, isCommit, stop);
-        await scene.publish(server, 3);
-        await stopped();
-        scene.onRequest = undefined;
-        proxy.before = undefined;
-        const other = await folder.startWorker();
-        await scene.untilLeasesEnd();
-        if (isFree) await scene.untilLeasesExpired();
-        expect((await other.signal('SIGTERM')).code).toBe(0);
-        scene.noteResumed();
-        resume();
-        await scene.publish(server, 1);
-        await scene.untilNothingWaits();
-        await scene.expectOrder();
-      }
-      for (const kind of unsent) {
-        const numbers = scene.seen[kind].requests.flat();
-        expect(
-          numbers.toSorted((one, other) => one - other),
-          kind,
-        ).toEqual([...new Set(numbers)].sort((one, other) => one - other));
-      }
-      expect((await worker.signal('SIGTERM')).code).toBe(0);
-      expect((await server.signal('SIGTERM')).code).toBe(0);
+      const server = await scene.folder.start({ DELIVERY_WORKER: 'off' });
+      const worker = await scene.folder.startWorker(scene.through);
+      return { scene, server, worker, ends: cleanups.splice(0) };
+    };
+    afterEach(async ({ task }) => {
+      if (task.result?.state === 'pass') return;
+      await cleanUp(running?.ends ?? []);
+      running = undefined;
     });
-  }
+    afterAll(async () => {
+      if (running === undefined) return;
+      const { worker, server, ends } = running;
+      const exits = [await worker.signal('SIGTERM'), await server.signal('SIGTERM')];
+      await cleanUp(ends);
+      expect(exits.map(({ code }) => code)).toEqual([0, 0]);
+    });
+
+    for (const { when, statement, isCommit, isFree, unsent } of STEPS) {
+      test(`${when} sends nothing late and breaks no order`, { timeout: TEST_PATIENCE_MS }, async () => {
+        running ??= await start();
+        const { scene, server, worker } = running;
+        const { folder, proxy } = scene;
+        const before = scene.published();
+        for (let round = 0; round < ROUNDS; round++) {
+          const { stop, stopped, resume } = stopping(worker.pid);
+          if (statement === null) scene.onRequest = (kind) => kind === 'ordered' && stop();
+          else atStatement(proxy, statement, isCommit, stop);
+          await scene.publish(server, 3);
+          await stopped();
+          scene.onRequest = undefined;
+          proxy.before = undefined;
+          const other = await folder.startWorker();
+          await scene.untilLeasesEnd();
+          if (isFree) await scene.untilLeasesExpired();
+          expect((await other.signal('SIGTERM')).code).toBe(0);
+          scene.noteResumed();
+          resume();
+          await scene.publish(server, 1);
+          await scene.untilNothingWaits();
+          await scene.expectOrder();
+        }
+        for (const kind of unsent) {
+          const numbers = scene.seen[kind].requests.flat().filter((number) => number > before);
+          expect(
+            numbers.toSorted((one, other) => one - other),
+            kind,
+          ).toEqual([...new Set(numbers)].sort((one, other) => one - other));
+        }
+      });
+    }
+  });
 
   test('and loses its connection is treated as dead, and starts again under another number', {
     timeout: TEST_PATIENCE_MS,

@@ -58,6 +58,11 @@ export interface FolderOptions {
   /** Settings of all processes, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly database?: SharedDatabase;
+  /**
+   * Whether the first start creates a database on the PostgreSQL of the run instead of an embedded PostgreSQL, which `kill` leaves
+   * running: a start takes less. For tests in which PostgreSQL does not end.
+   */
+  readonly isShared?: boolean;
   /** The cell of the account whose key is used, with the embedded PostgreSQL; default: that of the test file (cellOfFile). */
   readonly cell?: TestCell;
   /** Another program than the built one: the arguments of Node before the command. */
@@ -106,6 +111,7 @@ export function listens(url: string): Promise<boolean> {
 export function dataFolder({
   settings = {},
   database: given,
+  isShared = false,
   cell = cellOfFile(),
   program = [PROGRAM],
   openFiles,
@@ -114,7 +120,8 @@ export function dataFolder({
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
   let database = given;
-  let onNode: { drop(): Promise<void> } | undefined;
+  /** The database that the first start created. */
+  let made: { drop(): Promise<void> } | undefined;
   /** Ends with the PostgreSQL it is connected to. */
   let inspector: pg.Client | undefined;
   const data = join(path, 'data');
@@ -173,11 +180,11 @@ export function dataFolder({
   }
 
   async function start(more: Settings = {}): Promise<ServerProcess> {
-    if (!database && isOnNode()) {
-      const made = await sharedDatabase();
-      [database, onNode] = [made, made];
+    if (!database && (isShared || isOnNode())) {
+      const shared = await sharedDatabase({ cell });
+      [database, made] = [shared, shared];
     }
-    if (!onNode) inspector = undefined;
+    if (!made) inspector = undefined;
     if (!database && !existsSync(join(data, 'postgres'))) await putDataFolder(data, cell);
     const { child, match, exited, log, signal } = await run(
       'serve',
@@ -219,7 +226,7 @@ export function dataFolder({
     path,
     start,
     async superuser() {
-      const node = onNode && inject('postgres').cluster?.[1];
+      const node = made && isOnNode() ? inject('postgres').cluster?.[1] : undefined;
       return connected({ ...(await login()), ...(node ? { port: node } : {}) });
     },
     async startWorker(more = {}) {
@@ -255,7 +262,7 @@ export function dataFolder({
         await once(child, 'close');
       }
       await until('PostgreSQL is gone', () => postmasters.every((pid) => !isRunning(pid)));
-      await onNode?.drop();
+      await made?.drop();
       rmSync(path, { recursive: true, force: true });
     },
   };

@@ -1,42 +1,58 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
+import { openPlatform } from '../../src/app/platform.ts';
+import { addCells } from '../../src/cells/manage.ts';
+import { readConfig } from '../../src/kernel/config.ts';
 import type { TestCell } from './cell-of-file.ts';
-import { plainEnvironment } from './environment.ts';
+import { firstKeyIn } from './postgres.ts';
+import { until } from './wire.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
-const made = new Map<TestCell, Promise<string>>();
 
 /**
- * Copies what `payhook init` creates into the folder; for cell 1 it has that cell too, and the first key is of an account there. One
- * process creates it once, because creating takes seconds of processor time and many syncs of the disk.
+ * Copies what `payhook init` creates into the folder; for cell 1 it has that cell too, and the first key is of an account there. It
+ * is created once in a run, because creating takes seconds of processor time and many syncs of the disk.
  */
 export async function putDataFolder(dataDir: string, cell: TestCell = 0): Promise<void> {
-  const original = await (made.get(cell) ?? make(cell));
+  const original = join(inject('postgres').folder, `data-${cell}`);
+  if (!existsSync(original)) await makeOnce(original, cell);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // with its owners: root gives PostgreSQL's files to another user
   await run('cp', ['-a', `${original}/.`, dataDir]);
 }
 
-function make(cell: TestCell): Promise<string> {
-  const making = makeDataFolder(cell);
-  made.set(cell, making);
-  return making;
+/** Creates the original, or waits until another process of the run has done so. */
+async function makeOnce(original: string, cell: TestCell): Promise<void> {
+  const unfinished = `${original}-unfinished`;
+  try {
+    mkdirSync(unfinished, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await until('the data folder of the run', () => existsSync(original));
+    return;
+  }
+  try {
+    if (existsSync(original)) return;
+    await make(unfinished, cell);
+    renameSync(unfinished, original);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
 }
 
-async function makeDataFolder(cell: TestCell): Promise<string> {
-  const dataDir = join(inject('postgres').folder, `data-${process.pid}-${cell}`);
-  const payhook = (...args: string[]) =>
-    run(process.execPath, [PROGRAM, ...args], { env: { ...plainEnvironment(), DATA_DIR: dataDir } });
-  await payhook('init');
-  if (cell === 0) return dataDir;
-  await payhook('cells', 'add', '--schema', 'cell_', '--count', '1');
-  await payhook('accounts', 'create', '--name', 'Shop', '--cell', '1');
-  const { stdout } = await payhook('keys', 'create', '--account', 'Shop', '--name', 'first', '--json');
-  writeFileSync(join(dataDir, 'first-api-key'), (JSON.parse(stdout) as { key: string }).key, { mode: 0o600 });
-  return dataDir;
+async function make(dataDir: string, cell: TestCell): Promise<void> {
+  if (cell === 1) await putDataFolder(dataDir);
+  const platform = await openPlatform(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }), {
+    purpose: 'command',
+  });
+  try {
+    if (cell === 0) return;
+    await addCells(platform, { url: null, listenUrl: null, schema: 'cell_', count: 1 });
+    writeFileSync(join(dataDir, 'first-api-key'), `${await firstKeyIn(platform, 1)}\n`, { mode: 0o600 });
+  } finally {
+    await platform.close();
+  }
 }

@@ -96,7 +96,7 @@ async function openServer(folder: string) {
 }
 
 /** Creates the first account of a cell; returns its key. */
-async function firstKeyIn(platform: Platform, cell: number): Promise<string> {
+export async function firstKeyIn(platform: Platform, cell: number): Promise<string> {
   const { id } = await platform.accounts.create('Default', cell);
   const db = await platform.accounts.databaseOf(id);
   const { secret } = await db.transaction((tx) =>
