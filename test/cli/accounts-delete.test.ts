@@ -12,6 +12,7 @@ import { agree, letInvoice, withRate } from '../support/invoicing.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
+import { runOn } from './here.ts';
 import { type Machine, type Ran, settingsOf, startMachine } from './support.ts';
 
 let machine: Machine;
@@ -27,7 +28,7 @@ afterEach(async () => {
   await world.close(); // counts the books
 });
 
-const run = (...args: string[]): Promise<Ran> => machine.run(args, { env });
+const run = (...args: string[]): Promise<Ran> => runOn(machine)(args, { env });
 const remove = (name: string) => run('accounts', 'delete', name, '--yes', '--name', name);
 const idOf = async (api: Api): Promise<string> => (await api.get('/v2/account')).body.id;
 const uuidOf = (id: string) => id.replace(/^acc_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -7,6 +7,7 @@ import { settingsOf } from '../support/database-url.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { fill } from './backup-support.ts';
+import { runOn } from './here.ts';
 import { useMachine } from './support.ts';
 
 const world = useWorld();
@@ -32,7 +33,7 @@ test("an export has every record of one account as the API shows it, no secret, 
   await makeEndpoint(api);
   const { id } = (await api.get('/v2/account')).body;
   const folder = join(machine.folder, 'everything');
-  const ran = await machine.run(['accounts', 'export', id, folder, '--json'], {
+  const ran = await runOn(machine)(['accounts', 'export', id, folder, '--json'], {
     env: await settingsOf(world),
   });
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
@@ -65,7 +66,7 @@ test("an export has every record of one account as the API shows it, no secret, 
     expect(all).not.toContain(absent);
   expect(linesOf(folder, 'deliveries.jsonl').some(({ attempts }) => attempts.length > 0)).toBe(true);
 
-  const again = await machine.run(['accounts', 'export', id, folder], { env: await settingsOf(world) });
+  const again = await runOn(machine)(['accounts', 'export', id, folder], { env: await settingsOf(world) });
   expect(again).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('exists: name a folder that does not'),

@@ -4,6 +4,7 @@ import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
+import { runOn } from './here.ts';
 import { type Machine, ROOT, settingsOf, startMachine, startServer } from './support.ts';
 
 const LISTEN = 'http://127.0.0.1:9000';
@@ -29,6 +30,7 @@ test('the demo always creates an account named Demo, with months of payouts and 
   const opened = await borrowWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
   world = opened;
   const env = await settingsOf(opened);
+  const run = (...args: string[]) => runOn(machine)(args, { env });
   const count = (table: string, where = 'true') =>
     opened
       .query<{ count: string }>(`select count(*) from ${table} where ${where}`)
@@ -42,7 +44,7 @@ test('the demo always creates an account named Demo, with months of payouts and 
   expect(await count('affiliates')).toBe(0);
 
   // the only account is empty, and stays so
-  const filled = await machine.run(['demo', '--json'], { env });
+  const filled = await run('demo', '--json');
   expect(filled).toMatchObject({ code: 0, stderr: '' });
   // the same seed gives the same numbers
   expect(filled.json()).toMatchObject({
@@ -52,25 +54,25 @@ test('the demo always creates an account named Demo, with months of payouts and 
     commissions: { paid: 2867, unpaid: 1407, pending: 732, voided: 19 },
   });
   expect(await total(opened.api, '/v2/affiliates')).toBe(0);
-  const listed = (await machine.run(['accounts', 'list', '--json'], { env })).json().data;
+  const listed = (await run('accounts', 'list', '--json')).json().data;
   expect(listed.map((each: Record<string, unknown>) => [each.name, each.is_demo, each.is_current])).toEqual([
     ['Default', false, true],
     ['Demo', true, false],
   ]);
-  const key = await machine.run(['keys', 'create', '--account', 'Demo', '--name', 'x', '--json'], { env });
+  const key = await run('keys', 'create', '--account', 'Demo', '--name', 'x', '--json');
   const api = apiOf(opened.url, key.json().key);
   await everyListHasSomething(api);
   await payoutsAreOfSeveralMonths(api);
   await theEndpointsAreInEveryState(api);
 
-  const again = await machine.run(['demo'], { env });
+  const again = await run('demo');
   expect(again).toMatchObject({ code: 1, stdout: '' });
   expect(again.stderr).toMatch(
     /^payhook: there is an account named Demo already \(acc_\w+\): delete it with payhook accounts delete Demo, /,
   );
-  const named = await machine.run(['demo', '--account', 'Default'], { env });
+  const named = await run('demo', '--account', 'Default');
   expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('--account has no effect') });
-  const deleted = await machine.run(['accounts', 'delete', 'Demo', '--yes', '--name', 'Demo'], { env });
+  const deleted = await run('accounts', 'delete', 'Demo', '--yes', '--name', 'Demo');
   expect(deleted).toMatchObject({ code: 0, stderr: '' });
   expect(await count('commissions')).toBe(0);
   expect(machine.leftovers()).toEqual([]);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runOn } from './here.ts';
 import { AFFILIATES, COMMISSIONS, type Started, startServer, useMachine } from './support.ts';
 
 const machine = useMachine();
@@ -33,7 +34,7 @@ beforeAll(async () => {
     ['commissions', 'import', 'commissions.csv'],
     ['payouts', 'create'],
   ])
-    expect(await machine.run(command)).toMatchObject({ code: 0 });
+    expect(await runOn(machine)(command)).toMatchObject({ code: 0 });
   [ada = 0, bob = 0, yuki = 0] = (await current()).affiliates.map((line) => line.affiliate_id);
 });
 
@@ -42,7 +43,7 @@ async function refusal(file: string | Uint8Array, reason = 'invalid_file'): Prom
   const before = await current();
   expect(before.status).toBe('unpaid');
   writeFileSync(join(machine.folder, 'paid.csv'), file);
-  const ran = await machine.run(['payouts', 'complete', '1', '--from', 'paid.csv', '--yes', '--json']);
+  const ran = await runOn(machine)(['payouts', 'complete', '1', '--from', 'paid.csv', '--yes', '--json']);
   expect(ran, ran.stderr).toMatchObject({ code: 1, stdout: '' });
   expect(await current()).toEqual(before);
   const { error } = JSON.parse(ran.stderr);
@@ -120,7 +121,7 @@ describe('a list of paid affiliates is refused by line and column, and the payou
   test('nothing, when a spreadsheet wrote it: byte order mark, CRLF, other order, empty columns and lines', async () => {
     const lines = ['Payment_Reference,is_paid,affiliate_id,', `X-1,TRUE,${ada},`, ',,,', `,FALSE,${bob},`];
     machine.write('paid.csv', `\uFEFF${[...lines, `"X,3",TRUE,${yuki},`].join('\r\n')}\r\n`);
-    const ran = await machine.run(['payouts', 'complete', '1', '--from', 'paid.csv', '--yes', '--json']);
+    const ran = await runOn(machine)(['payouts', 'complete', '1', '--from', 'paid.csv', '--yes', '--json']);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(ran.json()).toMatchObject({
       status: 'paid',

@@ -5,11 +5,13 @@ import { settingsOf } from '../support/database-url.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { emptyDatabase } from './backup-support.ts';
+import { runOn } from './here.ts';
 import { startServer, useMachine } from './support.ts';
 
 const world = useWorld();
 const api = useAccount(world, 'Shop');
 const machine = useMachine();
+const run = (args: readonly string[], env: Record<string, string>) => runOn(machine)(args, { env });
 const drops: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const drop of drops) await drop();
@@ -73,7 +75,7 @@ async function restored<Result>(
   const { url, drop } = await emptyDatabase();
   drops.push(drop);
   const env = { DATABASE_URL: url, SECRET_KEY: inject('postgres').secretKey, DELIVERY_WORKER: 'off' };
-  const ran = await machine.run(['restore', file, ...options], { env });
+  const ran = await run(['restore', file, ...options], env);
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
   const server = await startServer(machine, { env });
   const seen = await look(server.url);
@@ -85,7 +87,7 @@ async function restored<Result>(
 test('a restore lists the credentials it revives, and --end-credentials ends them', async () => {
   const made = await makeCredentials();
   const file = join(machine.folder, 'before.payhook');
-  const saved = await machine.run(['backup', file], { env: await settingsOf(world) });
+  const saved = await run(['backup', file], await settingsOf(world));
   expect(saved, saved.stderr).toMatchObject({ code: 0 });
   // after the backup
   expect((await api.delete(`/v2/api-keys/${made.key.id}`)).status).toBe(204);
@@ -132,12 +134,8 @@ test('a restore lists the credentials it revives, and --end-credentials ends the
   }
 
   // the operator creates a new key, and the audit log says what happened
-  const audit = await machine.run(['audit-log', 'list', '--account', account_id, '--json'], {
-    env: ended.env,
-  });
+  const audit = await run(['audit-log', 'list', '--account', account_id, '--json'], ended.env);
   expect(audit.stdout).toContain('"endCredentials"');
-  const key = await machine.run(['keys', 'create', '--account', account_id, '--name', 'new', '--json'], {
-    env: ended.env,
-  });
+  const key = await run(['keys', 'create', '--account', account_id, '--name', 'new', '--json'], ended.env);
   expect(key, key.stderr).toMatchObject({ code: 0 });
 });

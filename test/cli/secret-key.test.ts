@@ -13,7 +13,8 @@ import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startMailReceiver } from '../support/smtp.ts';
 import { until } from '../support/wire.ts';
-import { type Machine, type Started, startMachine, startServer } from './support.ts';
+import { runOn } from './here.ts';
+import { type Machine, type RunOptions, type Started, startMachine, startServer } from './support.ts';
 
 const NEW = 'the new secret key, long enough for the rule';
 const client = certificateFor('payhook');
@@ -21,6 +22,7 @@ const MORE = 190; // endpoints, so that a rotation takes several batches
 
 const cleanups: (() => Promise<unknown>)[] = [];
 let machine: Machine;
+const run = (args: readonly string[], options: Pick<RunOptions, 'env'>) => runOn(machine)(args, options);
 beforeEach(() => {
   machine = startMachine();
   cleanups.push(() => machine.close());
@@ -296,9 +298,9 @@ longRun.test(
     await sealed.check();
     const meanwhile = await makeEndpoint(api);
     await expectSigned(api, meanwhile);
-    expect((await machine.run(['doctor'], { env })).stdout).toContain('run payhook secret-key rotate');
+    expect((await run(['doctor'], { env })).stdout).toContain('run payhook secret-key rotate');
 
-    const done = await machine.run(['secret-key', 'rotate', '--json'], { env });
+    const done = await run(['secret-key', 'rotate', '--json'], { env });
     expect(done, done.stderr).toMatchObject({ code: 0 });
     expect(done.json()).toMatchObject({ fingerprint: fingerprintOf(newKey), changed: true });
     expect(read(keyFile)).toBe(newKey);
@@ -350,10 +352,10 @@ test('with your own database the operator gives both keys, one process after the
   await expectSigned(api, endpoint);
 
   // no process is left behind: a server with only the old key prevents the rotation
-  const early = await machine.run(['secret-key', 'rotate'], { env: both });
+  const early = await run(['secret-key', 'rotate'], { env: both });
   expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('do not have the new key') });
   expect(await countUnder(superuser, NEW)).toBe(0);
-  const alone = await machine.run(['secret-key', 'rotate'], { env: old });
+  const alone = await run(['secret-key', 'rotate'], { env: old });
   expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('SECRET_KEY is the current key') });
   await stop(server);
   const restarted = await startServer(machine, { env: both });
@@ -370,7 +372,7 @@ test('with your own database the operator gives both keys, one process after the
       stderr: expect.stringContaining('the secret key is being rotated: set'),
     });
   }
-  const done = await machine.run(['secret-key', 'rotate'], { env: both });
+  const done = await run(['secret-key', 'rotate'], { env: both });
   expect(done, done.stderr).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('The secret key was changed'),
@@ -378,9 +380,7 @@ test('with your own database the operator gives both keys, one process after the
   await expectOnly(superuser, NEW, place.key);
   await expectSigned(restartedApi, endpoint);
   await expectSigned(otherApi, await makeEndpoint(restartedApi));
-  expect((await machine.run(['secret-key', 'rotate'], { env: both })).stdout).toContain(
-    'was already changed',
-  );
+  expect((await run(['secret-key', 'rotate'], { env: both })).stdout).toContain('was already changed');
 
   const late = await machine.run(['serve'], { env: old });
   expect(late).toMatchObject({
@@ -425,7 +425,7 @@ test('a link that waits to be sent to the contact of an endpoint is sent after a
   expect(before).toHaveLength(1);
 
   const both = { ...place.env, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: place.key };
-  const done = await machine.run(['secret-key', 'rotate'], { env: both });
+  const done = await run(['secret-key', 'rotate'], { env: both });
   expect(done, done.stderr).toMatchObject({ code: 0 });
   await expectOnly(superuser, NEW, place.key);
   const after = await waiting();
@@ -457,7 +457,7 @@ test.each(someOf(['own', 'embedded'], 1))(
     await expectSigned(api, endpoint);
     const invoice = await makeInvoice(api);
     const oldKey = own ? own.key : readFileSync(join(machine.dataDir, 'secret-key'), 'utf8').trim();
-    const needless = await machine.run(['secret-key', 'abandon', '--yes'], { env });
+    const needless = await run(['secret-key', 'abandon', '--yes'], { env });
     expect(needless).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the secret key is not lost'),
@@ -468,9 +468,9 @@ test.each(someOf(['own', 'embedded'], 1))(
     if (!own) rmSync(join(machine.dataDir, 'secret-key'));
     const refused = await machine.run(['serve'], { env: without });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('payhook secret-key abandon') });
-    const unconfirmed = await machine.run(['secret-key', 'abandon'], { env: without });
+    const unconfirmed = await run(['secret-key', 'abandon'], { env: without });
     expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-    const done = await machine.run(['secret-key', 'abandon', '--yes', '--json'], { env: without });
+    const done = await run(['secret-key', 'abandon', '--yes', '--json'], { env: without });
     expect(done, done.stderr).toMatchObject({ code: 0 });
     expect(done.json().endpoints).toEqual([
       {

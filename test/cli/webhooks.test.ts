@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { longRun } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
-import { commandsAt } from './here.ts';
+import { commandsAt, runOn } from './here.ts';
 import { type Ran, type RunOptions, type Started, startServer, useMachine } from './support.ts';
 
 const env = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s' };
@@ -76,7 +76,7 @@ test('listen, started before the server, verifies webhooks of an endpoint create
   server = await startServer(machine, { env });
   // without PAYHOOK_URL, by the data folder
   const line = ['webhooks', 'create', url, '--types', 'order.*', '--description', 'my machine'];
-  const made = await machine.run(line, { env });
+  const made = await runOn(machine)(line, { env });
   const [id = '', secret = '', what] = made.stdout.split('\n');
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(id).toMatch(/^we_[0-9a-f]{32}$/);
@@ -93,7 +93,7 @@ test('listen, started before the server, verifies webhooks of an endpoint create
     '--external-id',
     'x-1',
   ];
-  const event = published(await machine.run(same, { env }));
+  const event = published(await runOn(machine)(same, { env }));
   expect(await listener.line(event)).toMatchObject({
     verified: true,
     type: 'order.created',
@@ -106,7 +106,7 @@ test('listen, started before the server, verifies webhooks of an endpoint create
   expect(record.attempts).toMatchObject([
     { response_status: 200, response_body: 'payhook listen: verified\n' },
   ]);
-  expect(published(await machine.run(same, { env }))).toBe(event);
+  expect(published(await runOn(machine)(same, { env }))).toBe(event);
   // it asks and disconnects: it keeps nothing open while it waits
   expect(machine.leftovers()).toEqual([]);
 });
@@ -414,7 +414,7 @@ test('a URL identifies an endpoint only when no other has the same', async () =>
 test('with PAYHOOK_URL the commands call that server, and listen fetches the secrets from it', async () => {
   const remote = { ...remoteEnv(), DATA_DIR: join(machine.folder, 'none') };
   listener = await listen([], { env: remote });
-  const ran = await machine.run(['events', 'publish', 'order.created'], { env: remote });
+  const ran = await runOn(machine)(['events', 'publish', 'order.created'], { env: remote });
   expect(await listener.line(ran.stdout.trim())).toMatchObject({ verified: true });
   await listener.stop();
   expect(machine.files()).not.toContain('none');
