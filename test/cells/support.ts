@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { expect, inject } from 'vitest';
 import { addCells, type NewCells } from '../../src/cells/manage.ts';
 import { createKey } from '../../src/people/keys/service.ts';
+import { runHere } from '../cli/here.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { urlOf } from '../support/database-url.ts';
-import { plainEnvironment } from '../support/environment.ts';
 import type { World } from '../support/world.ts';
 
 /** Adds cells to the database of a world, in the schemas cell_1, cell_2 and so on. Returns their numbers. */
@@ -62,19 +60,14 @@ export function worldIn(world: World, cell: number): World {
 
 export const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
 
-/** Runs a command on a data folder, and on a shared database with `settings`; it must succeed. Returns its output. */
+/**
+ * Runs a command inside this process on a data folder, and on a shared database with `settings`; it must succeed. Returns its output.
+ */
 export async function command(
   folder: { readonly path: string; readonly settings?: Readonly<Record<string, string>> },
   ...args: string[]
 ): Promise<string> {
-  const ran = spawn(process.execPath, [PROGRAM, ...args, '--data-dir', `${folder.path}/data`], {
-    env: { ...plainEnvironment(), ...folder.settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  ran.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
-  expect(await once(ran, 'close')).toEqual([0, null]);
-  return output;
+  const ran = await runHere([...args, '--data-dir', `${folder.path}/data`], { env: folder.settings ?? {} });
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  return ran.stdout;
 }

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { keepHouse } from '../support/chores.ts';
+import { rounds } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import type { World } from '../support/world.ts';
 
-const OLD = 25_000;
+/** More than a slice of a chore. */
+const OLD = rounds(6000, 25_000);
 const YOUNG = 7;
 
 /** Fills a table of the account with old rows and a few recent ones. */

@@ -6,19 +6,19 @@ import { rounds } from '../support/depth.ts';
 import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import type { LatencyProxy } from '../support/latency.ts';
 import { borrowWorld } from '../support/pool.ts';
-import { makeAffiliates, salesFile, salesFor, takeIn } from '../support/seed.ts';
+import { longSalesFile, makeAffiliates, salesFile, salesFor, takeIn } from '../support/seed.ts';
 import { isWhole, openWire, until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 
 const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
 
-/** Runs a test in its own world, where the faults it provokes may be logged. */
+/** Runs a test in a world whose connections can be cut, where the faults it provokes may be logged. */
 async function inWorld(
   options: { poolSize?: number },
   work: (world: World & { latency: LatencyProxy }) => Promise<void>,
 ): Promise<void> {
-  const world = await borrowWorld({ own: true, databaseLatencyMs: 0, ...options });
+  const world = await borrowWorld({ databaseLatencyMs: 0, ...options });
   world.expectErrors();
   let failure: unknown;
   try {
@@ -95,6 +95,9 @@ describe.concurrent('an unreachable PostgreSQL', () => {
     }));
 });
 
+/** More than one message to PostgreSQL. */
+const LINES_OF_FILE = rounds(1000, 3000);
+
 interface Step {
   readonly name: string;
   prepare(api: Api): Promise<{ affiliates: number[]; payout?: string }>;
@@ -146,7 +149,7 @@ const STEPS: Step[] = [
     name: 'import a file',
     prepare: withoutPayout,
     send: (api, { affiliates }, headers) =>
-      api.upload(`${COMMISSIONS}/import`, salesFile(salesFor(affiliates, 3000, 'file')), headers),
+      api.upload(`${COMMISSIONS}/import`, salesFile(salesFor(affiliates, LINES_OF_FILE, 'file')), headers),
     status: 200,
   },
 ];
@@ -344,13 +347,13 @@ test('uploads that are interrupted change nothing, leave no file behind and are 
 describe('a download', () => {
   let world: World & { latency: LatencyProxy };
   let path: string;
-  const LINES = 60_000;
+  const LINES = 12_000;
   beforeAll(async () => {
     world = (await borrowWorld({ databaseLatencyMs: 0, poolSize: 2 })) as typeof world;
     world.expectErrors();
     const { api } = world;
     const affiliates = await makeAffiliates(api, 3);
-    const imported = await api.upload(`${COMMISSIONS}/import`, salesFile(salesFor(affiliates, LINES)));
+    const imported = await api.upload(`${COMMISSIONS}/import`, longSalesFile(salesFor(affiliates, LINES)));
     expect(imported.body.created).toBe(LINES);
     path = `${PAYOUTS}/${(await api.post(PAYOUTS)).body.id}/download`;
   });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { FUNCTIONS } from '../../src/db/functions.ts';
 import { frozenChecksums, MigrationError, readMigrations } from '../../src/db/migration-files.ts';
 import { longRun } from '../support/depth.ts';
-import { type EmptyDatabase, emptyDatabase } from './support-start.ts';
+import { emptyDatabase, migratedDatabase, type UnusedDatabase } from './support-start.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const RECORD = 'migrations/checksums.json';
@@ -66,10 +66,9 @@ test('two migrations with one number are refused', () => {
 });
 
 describe('a database', () => {
-  let database: EmptyDatabase;
+  let database: UnusedDatabase;
   beforeEach(async () => {
-    database = await emptyDatabase();
-    await database.start('first');
+    database = await migratedDatabase();
   });
   afterEach(() => database.drop());
 

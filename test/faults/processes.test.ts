@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { longRun } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { countOfProcesses, isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
-import { sharedDatabase } from './support-shared.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -65,6 +65,8 @@ function load({ url, api }: ServerProcess) {
       } catch (error) {
         failures.push(String((error as Error).cause ?? error));
       }
+      // the processes need the processor to start
+      await delay(10);
     }
   };
   const callers = Array.from({ length: 4 }, call);
@@ -79,7 +81,7 @@ function load({ url, api }: ServerProcess) {
 }
 
 describe('a server of three processes, more than this machine has cores', () => {
-  test('replaces those that die, one or all; and all of them on request, under load, without a refused connection', async () => {
+  test('replaces one that dies; and all of them on request, under load, without a refused connection', async () => {
     folder = dataFolder({ settings: { PROCESSES: '3' } });
     const server = await folder.start();
     await until('three processes to listen', () => listening(server) === 3);
@@ -103,16 +105,20 @@ describe('a server of three processes, more than this machine has cores', () => 
     expect(after).toHaveLength(3);
     expect(after.filter((pid) => before.includes(pid))).toEqual([]);
 
-    for (const pid of after) process.kill(pid, 'SIGKILL');
-    await until('all of them to be started again', () => listening(server) === 10);
+    await server.kill(); // resolves when the log is closed, which all processes share
+    expect(after.filter(isRunning)).toEqual([]);
+    await untilGone(server.postmaster);
+  });
+
+  longRun.test('replaces all of them when all die', async () => {
+    folder = dataFolder({ settings: { PROCESSES: '3' } });
+    const server = await folder.start();
+    await until('three processes to listen', () => listening(server) === 3);
+    for (const pid of childrenOf(server)) process.kill(pid, 'SIGKILL');
+    await until('all of them to be started again', () => listening(server) === 6);
     // with PORT=0 it may be another port
     const { address } = JSON.parse(readFileSync(join(folder.path, 'data', 'run', 'server.json'), 'utf8'));
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
-
-    const children = childrenOf(server);
-    await server.kill(); // resolves when the log is closed, which all processes share
-    expect(children.filter(isRunning)).toEqual([]);
-    await untilGone(server.postmaster);
   });
 
   test('ends with its parent also while it starts', async () => {
@@ -199,47 +205,47 @@ longRun.test(
   },
 );
 
-test('limits hold for all processes together, and metrics show each of them', async () => {
-  const metricsPort = await freePort();
-  folder = dataFolder({
-    settings: { PROCESSES: '2', RATE_LIMIT_KEY: '4', METRICS_PORT: String(metricsPort) },
-  });
-  const server = await folder.start();
-  await until('two processes to listen', () => listening(server) === 2);
-  const from = performance.now();
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () =>
-      fetch(`${server.url}/v2/me`, {
-        headers: { authorization: `Bearer ${server.api.key}`, connection: 'close' },
-      }),
-    ),
-  );
-  const refilled = Math.ceil(((performance.now() - from) * 4) / 60_000);
-  const admitted = answers.filter(({ status }) => status === 200).length;
-  expect(admitted).toBeGreaterThanOrEqual(4);
-  expect(admitted).toBeLessThanOrEqual(4 + refilled);
-  expect(answers.find(({ status }) => status === 429)?.headers.get('payhook-reason')).toBe('rate_limited');
-  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const counts = metrics.match(/http_server_request_duration_seconds_count\{process="\d",.*\} \d+/g) ?? [];
-  expect(new Set(counts.map((line) => /process="(\d)"/.exec(line)?.[1]))).toEqual(new Set(['1', '2']));
-  expect(metrics.match(/# TYPE payhook_workers gauge/g)).toHaveLength(1);
-});
-
 // with TEST_PROCESSES, the PostgreSQL of the tests accepts enough
 const withFewConnections = test.skipIf(countOfProcesses() > 1);
-withFewConnections(
-  'processes that need more connections than an external PostgreSQL accepts are named at the start',
-  async () => {
-    const database = await sharedDatabase();
-    folder = dataFolder({ database, settings: { PROCESSES: '2', DATABASE_POOL_SIZE: '500' } });
-    const server = await folder.start();
+
+describe('a server of two processes on an external PostgreSQL', () => {
+  let server: ServerProcess;
+  let shared: DataFolder;
+  let metricsPort: number;
+  beforeAll(async () => {
+    metricsPort = await freePort();
+    const settings = { PROCESSES: '2', RATE_LIMIT_KEY: '4', METRICS_PORT: String(metricsPort) };
+    shared = dataFolder({ isShared: true, settings: { ...settings, DATABASE_POOL_SIZE: '500' } });
+    server = await shared.start();
+    await until('two processes to listen', () => listening(server) === 2);
+  });
+  afterAll(() => shared?.remove());
+
+  withFewConnections('names at the start that it needs more connections than that accepts', () => {
     expect(messagesIn(server).map(({ msg }) => msg)).toContainEqual(
       expect.stringMatching(
         /^2 processes open up to 1520 connections, and PostgreSQL accepts \d+: set PROCESSES/,
       ),
     );
-    await folder.remove();
-    folder = undefined;
-    await database.drop();
-  },
-);
+  });
+
+  test('has limits for all processes together, and its metrics show each of them', async () => {
+    const from = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        fetch(`${server.url}/v2/me`, {
+          headers: { authorization: `Bearer ${server.api.key}`, connection: 'close' },
+        }),
+      ),
+    );
+    const refilled = Math.ceil(((performance.now() - from) * 4) / 60_000);
+    const admitted = answers.filter(({ status }) => status === 200).length;
+    expect(admitted).toBeGreaterThanOrEqual(4);
+    expect(admitted).toBeLessThanOrEqual(4 + refilled);
+    expect(answers.find(({ status }) => status === 429)?.headers.get('payhook-reason')).toBe('rate_limited');
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    const counts = metrics.match(/http_server_request_duration_seconds_count\{process="\d",.*\} \d+/g) ?? [];
+    expect(new Set(counts.map((line) => /process="(\d)"/.exec(line)?.[1]))).toEqual(new Set(['1', '2']));
+    expect(metrics.match(/# TYPE payhook_workers gauge/g)).toHaveLength(1);
+  });
+});

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { longRun, rounds } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
-import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
+import { longSalesFile, makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { isWhole, openWire, until, type Wire } from '../support/wire.ts';
 import { useWorld, type World } from '../support/world.ts';
 
@@ -185,7 +185,7 @@ test('a small unwanted body costs the caller neither the response nor the connec
 describe('a download', () => {
   let path: string;
   beforeAll(async () => {
-    const file = salesFile(salesFor(affiliates, 60_000, 'many'));
+    const file = longSalesFile(salesFor(affiliates, 12_000, 'many'));
     expect((await world.api.upload(IMPORT, file)).status).toBe(200);
     const payout = await world.api.post('/v2/affiliates/payouts');
     path = `/v2/affiliates/payouts/${payout.body.id}/download`;

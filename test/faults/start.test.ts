@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MigrationError } from '../../src/db/migration-files.ts';
 import { longRun } from '../support/depth.ts';
-import { type EmptyDatabase, emptyDatabase } from './support-start.ts';
+import { emptyDatabase, type UnusedDatabase } from './support-start.ts';
 
-let database: EmptyDatabase;
+let database: UnusedDatabase;
 beforeEach(async () => {
   database = await emptyDatabase();
 });

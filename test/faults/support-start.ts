@@ -7,8 +7,8 @@ import { inject } from 'vitest';
 import { openPlatform, type Platform } from '../../src/app/platform.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 
-/** A new database without a schema. */
-export interface EmptyDatabase {
+/** A new database that no program uses. */
+export interface UnusedDatabase {
   /** Starts the program on it, with a data folder of this name. */
   start(name: string, secretKey?: string): Promise<Platform>;
   /** Rows of a statement as superuser. */
@@ -17,8 +17,20 @@ export interface EmptyDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates one on the PostgreSQL of the run. */
-export async function emptyDatabase(): Promise<EmptyDatabase> {
+/** Creates one without a schema on the PostgreSQL of the run. */
+export const emptyDatabase = () => unusedDatabase(`template0 encoding 'UTF8'`);
+
+/** Creates one as the program leaves it after its first start. */
+export async function migratedDatabase(): Promise<UnusedDatabase> {
+  const { cluster, templates } = inject('postgres');
+  if (!cluster) return unusedDatabase(`${templates[0].name} strategy file_copy`);
+  // a template of the cluster is in several databases
+  const database = await emptyDatabase();
+  await database.start('first');
+  return database;
+}
+
+async function unusedDatabase(template: string): Promise<UnusedDatabase> {
   const postgres = inject('postgres');
   const database = `payhook_start_${randomBytes(8).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'payhook-start-'));
@@ -39,10 +51,7 @@ export async function emptyDatabase(): Promise<EmptyDatabase> {
       await client.end();
     }
   };
-  await asSuperuser(
-    'postgres',
-    `create database ${database} owner ${postgres.user} template template0 encoding 'UTF8'`,
-  );
+  await asSuperuser('postgres', `create database ${database} owner ${postgres.user} template ${template}`);
   return {
     query: (text) => asSuperuser(database, text),
     async start(name, secretKey = postgres.secretKey) {

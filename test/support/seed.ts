@@ -65,6 +65,12 @@ export function salesFile(sales: readonly Sale[]): string {
   return `external_id,affiliate_id,amount,currency\n${lines.join('\n')}\n`;
 }
 
+/** The same with descriptions of 1,000 characters, for a file that is larger than what buffers hold. */
+export function longSalesFile(sales: readonly Sale[]): string {
+  const [header = '', ...lines] = salesFile(sales).trimEnd().split('\n');
+  return `${header},description\n${lines.map((line) => `${line},${'x'.repeat(1000)}\n`).join('')}`;
+}
+
 /** The sum of sales. */
 export function sumOf(sales: readonly { readonly amount: number }[]): number {
   return sales.reduce((sum, { amount }) => sum + amount, 0);
