@@ -17,7 +17,7 @@ const ONLY_IN = [
   ],
   [
     /from 'sql-template-tag'/,
-    /^src\/(cells\/(directory|schemas)\.ts|(db|erasure|outbox|notices|alerts\/sender|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(fields|lists|page-cuts|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks|alerts)\/(?!.*(routes|service|state|schema)\.ts))/,
+    /^src\/(cells\/(directory|logins|schemas)\.ts|(db|erasure|outbox|notices|alerts\/sender|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(fields|lists|page-cuts|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks|alerts)\/(?!.*(routes|service|state|schema)\.ts))/,
     'routes, services and states contain no SQL',
   ],
   [/pg_(try_)?advisory/, /^src\/db\/(locks|listen)\.ts$/, 'advisory locks are those of db/locks'],

@@ -20,6 +20,7 @@ import {
   setCellState,
   setCellUrls,
 } from './directory.ts';
+import { createLogin, newLogin, urlWith } from './logins.ts';
 import { type Connecting, type OpenCells, targetOf } from './open.ts';
 import {
   createSchema,
@@ -69,9 +70,9 @@ export interface NewCells extends CellUrls {
 }
 
 /**
- * Adds cells, one after the other: creates the schema, applies the migrations, places it on a node if Citus has nodes, and enters
- * the cell in the directory. If it is killed, it can be repeated. Returns their numbers. Throws CellError when the schema holds
- * something else, or Citus cannot place it.
+ * Adds cells, one after the other: creates the schema, and a login for it if Citus has nodes, applies the migrations, places it on a
+ * node, and enters the cell in the directory. If it is killed, it can be repeated. Returns their numbers. Throws CellError when the
+ * schema holds something else, its login cannot be created, or Citus cannot place it.
  */
 export async function addCells(at: Installation, { schema, count, ...urls }: NewCells): Promise<number[]> {
   const { db } = at;
@@ -82,11 +83,11 @@ export async function addCells(at: Installation, { schema, count, ...urls }: New
     const added = await db.transaction(
       async (tx) => {
         const number = await lockDirectory(tx);
-        const place = { ...urls, schema: count === null ? schema : `${schema}${number}` };
-        await prepare(at, { number, ...place }, installation);
-        if (urls.listenUrl !== null)
-          await requireCellAt(at, urls.listenUrl, { number, schema: place.schema });
-        await insertCell(tx, at.vault, { number, ...place });
+        const wanted = { number, ...urls, schema: count === null ? schema : `${schema}${number}` };
+        const place = await createPlace(at, wanted, installation);
+        await prepare(at, place, installation);
+        if (place.listenUrl !== null) await requireCellAt(at, place.listenUrl, place);
+        await insertCell(tx, at.vault, place);
         return number;
       },
       { takesLong: true },
@@ -103,6 +104,33 @@ interface Place extends CellUrls {
   readonly schema: string | null;
 }
 
+/**
+ * Creates the schema of a cell, if one is named and it is missing. Where Citus has nodes it gets a login too, which then selects it.
+ * Returns where the cell is. Throws CellError.
+ */
+async function createPlace(at: Installation, place: Place, installation: string): Promise<Place> {
+  const { number, schema } = place;
+  if (schema === null) return place;
+  const options = { ...at.connecting, ...targetOf(at.connecting, place), poolSize: 1 };
+  const db = connect(options);
+  try {
+    if (!(await hasNodes(db.reader))) {
+      await createSchema(options, schema);
+      return place;
+    }
+    const { target, direct } = options;
+    const login = newLogin(schema);
+    const urls = {
+      url: urlWith(target, login),
+      listenUrl: direct === undefined ? null : urlWith(direct, login),
+    };
+    await createLogin(db, login, { number, installation });
+    return { number, schema: null, ...urls };
+  } finally {
+    await db.close();
+  }
+}
+
 /** Makes a schema a cell. */
 async function prepare(
   at: Installation,
@@ -110,7 +138,6 @@ async function prepare(
   installation: string,
 ): Promise<void> {
   const target = targetOf(at.connecting, urls);
-  if (schema !== null) await createSchema({ ...at.connecting, ...target, poolSize: 1 }, schema);
   const cell = connect({ ...at.connecting, ...target, poolSize: 1, cell: { number, schema } });
   try {
     await refuseUsed(cell.reader, number, installation);

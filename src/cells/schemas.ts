@@ -83,8 +83,7 @@ export async function createSchema(connecting: ConnectOptions, schema: string): 
   try {
     if (await hasNodes(db.reader)) {
       throw new CellError(
-        'Citus places each cell on a node, where only a login can select the schema: give the URL of a login for this cell, and ' +
-          'no --schema, as docs/scaling.md describes',
+        'Citus places each cell on a node, where only a login of its own can select the schema; this cell has none',
       );
     }
     await db.transaction((tx) => rows(tx, raw(`create schema if not exists ${pg.escapeIdentifier(schema)}`)));

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from './database.ts';
 
@@ -6,6 +7,14 @@ const NEEDED = [
   ['citus.allow_nested_distributed_execution', 'on'],
   ['citus.propagate_set_commands', 'local'],
 ] as const;
+
+/** The settings that the login of a cell on a node has, as `ALTER ROLE … SET` takes them. Its schema has its name. */
+export const settingsOfLogin = (name: string): string[] => [
+  `search_path = ${pg.escapeIdentifier(name)}`,
+  "timezone = 'UTC'",
+  'jit = off', // Payhook turns it off in its own sessions, not in those of the coordinator on a node
+  ...NEEDED.map(([setting, value]) => `${setting} = ${value}`),
+];
 
 /** Why Payhook does not work on this database as Citus has distributed it; null where it does. */
 export async function distributionProblem(db: Reader): Promise<string | null> {

@@ -17,11 +17,12 @@ const ADD_HELP = `
 A cell is a schema with the tables of Payhook, on the PostgreSQL of the URL. It holds some of the accounts. Without a URL, or with the
 URL of DATABASE_URL, it is in the database of cell 0. A pooler in front of another PostgreSQL needs --listen-url too, because a pooler
 shares its sessions and LISTEN needs one of its own. With --count, the names of the schemas are the given text and the number of the
-cell. Running servers and workers use new cells within seconds. Where Citus has nodes, it places the cell on one of them; each cell then
-needs a URL with a login of its own. See docs/scaling.md.
+cell. Running servers and workers use new cells within seconds. Where Citus has nodes, it places the cell on one of them. There the
+command creates a login for each cell, named like its schema, if the login of the URL may do that; otherwise an administrator creates
+it, and the URL is that of the login, without --schema. See docs/scaling.md.
 
 Examples:
-  $ payhook cells add --schema cell_ --count 8
+  $ payhook cells add "$DATABASE_URL" --schema cell_ --count 8
   $ payhook cells add postgres://payhook:…@db-2.example.com/payhook --schema cell_ --count 8
   $ payhook accounts create --name Shop --cell 3
 `;
