@@ -12,6 +12,7 @@ import {
 import { signedIn } from '../people/support.ts';
 import { SCREENS } from '../screenshots/screens.ts';
 import { useWorld } from '../support/world.ts';
+import { hasScreen } from './dashboard-support.ts';
 import { inChromium, type Page, takeSession } from './support.ts';
 
 /** What a user presses, and the operation that it sends, or leads to. The server says what that needs. */
@@ -134,9 +135,10 @@ inChromium('the actions of the dashboard', (chromium) => {
       const visitor = await chromium.visitor({ scripts: true });
       await takeSession(visitor, world.url, browser.cookie() ?? '');
       seen[role] = new Map();
+      await visitor.page.goto(world.url);
+      await hasScreen(visitor.page);
       for (const [name, path] of screens) {
-        await visitor.page.goto(world.url + path);
-        await visitor.page.waitForLoadState('networkidle');
+        await goTo(visitor.page, path);
         await visitor.page.locator('.skeleton').first().waitFor({ state: 'detached' });
         seen[role].set(name, await actionsOn(visitor.page));
       }
@@ -162,6 +164,17 @@ inChromium('the actions of the dashboard', (chromium) => {
     expect(Object.keys(OPERATION_OF).filter((action) => !everything.has(action))).toEqual([]);
   });
 });
+
+/** The screen of a path: the same for all records that it can show, and for all its dialogs. */
+const screenOf = (path: string) => path.replace(/\?.*$/, '').replace(/\/([a-z]+_)?[0-9a-f]*\d[0-9a-f]*$/, '/$id');
+
+/** Goes to a screen as a link does, without loading the page again, unless the same screen already shows something else. */
+async function goTo(page: Page, path: string): Promise<void> {
+  if (screenOf(new URL(page.url()).pathname) === screenOf(path)) {
+    await page.goto(new URL(path, page.url()).href);
+  } else await page.evaluate(`__TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)} })`);
+  await page.locator('.page-body[aria-busy="false"]').waitFor();
+}
 
 /** The names of the buttons of a page and of the items of its menus. Fails for an empty menu. */
 async function actionsOn(page: Page): Promise<string[]> {
