@@ -62,8 +62,8 @@ const axe: typeof import('axe-core') = createRequire(import.meta.url)('axe-core/
 /** The axe rules about colours. Everything else is the same in light and dark mode. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Later rows of a table or list have the same markup as the first ones. */
-const REPEATED = ':is(tbody > tr, li, option):nth-child(n + 6)';
+/** Later rows of a table or list, and later operations of the reference, have the same markup as the first ones. */
+const REPEATED = ':is(tbody > tr, li, option, section.op):nth-child(n + 6)';
 
 /** The axe findings on the elements that a selector matches. axe is loaded once per page. */
 async function audit(page: Page, rules: object, include = 'html'): Promise<readonly Violation[]> {

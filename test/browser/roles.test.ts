@@ -166,7 +166,8 @@ inChromium('the actions of the dashboard', (chromium) => {
 });
 
 /** The screen of a path: the same for all records that it can show, and for all its dialogs. */
-const screenOf = (path: string) => path.replace(/\?.*$/, '').replace(/\/([a-z]+_)?[0-9a-f]*\d[0-9a-f]*$/, '/$id');
+const screenOf = (path: string) =>
+  path.replace(/\?.*$/, '').replace(/\/([a-z]+_)?[0-9a-f]*\d[0-9a-f]*$/, '/$id');
 
 /** Goes to a screen as a link does, without loading the page again, unless the same screen already shows something else. */
 async function goTo(page: Page, path: string): Promise<void> {
