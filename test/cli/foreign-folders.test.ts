@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../faults/support-embedded.ts';
 import { longRun, someOf } from '../support/depth.ts';
+import { runOn } from './here.ts';
 import { type Machine, startMachine } from './support.ts';
 
 const NOBODY = 65534;
@@ -88,7 +89,8 @@ rootOnly('a data folder of another user is refused before anything in it is read
   writeAsNobody(folder, 'data/run/outside.json', JSON.stringify({ socketDir: kept, stage: kept }));
   const dataDir = join(folder, 'data');
   for (const args of [['accounts', 'list'], ['serve'], ['init'], ['doctor'], ['worker']]) {
-    const ran = await machine.run([...args, '--data-dir', dataDir]);
+    const isProcess = args[0] === 'serve' || args[0] === 'worker';
+    const ran = await (isProcess ? machine.run : runOn(machine))([...args, '--data-dir', dataDir]);
     expect({ args, code: ran.code, said: ran.stdout + ran.stderr }).toEqual({
       args,
       code: 1,
@@ -168,9 +170,9 @@ describe('the data folder is refused', () => {
     if (needsRoot && !isRoot) return;
     await machine.init();
     spoil(machine.dataDir);
-    const ran = await machine.run(['accounts', 'list']);
+    const ran = await runOn(machine)(['accounts', 'list']);
     expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
-    const doctor = await machine.run(['doctor', '--json']);
+    const doctor = await runOn(machine)(['doctor', '--json']);
     expect(doctor.json().checks).toEqual([
       { name: 'data folder', status: 'failed', detail: expect.stringMatching(message) },
     ]);

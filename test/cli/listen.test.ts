@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { openWire } from '../support/wire.ts';
+import { runOn } from './here.ts';
 import { type Started, useMachine } from './support.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -58,7 +59,7 @@ test.each([
   [['--secret', 'secret'], '--secret must be whsec_'],
   [['--unknown'], "unknown option '--unknown'"],
 ])('listen %j is a usage error', async (args, message) => {
-  const ran = await machine.run(['listen', ...args]);
+  const ran = await runOn(machine)(['listen', ...args]);
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 

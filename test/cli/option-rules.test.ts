@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { takes } from '../../src/cli/command/option-rules.ts';
-import { programHere, runHere } from './here.ts';
+import { programHere, runHere, runOn } from './here.ts';
 import { useMachine } from './support.ts';
 
 const machine = useMachine();
@@ -26,7 +26,7 @@ test.each([
     '--currency has no effect without an amount: the rest is refunded',
   ],
 ])('payhook %s is refused with exit code 2', async (line, message) => {
-  const ran = await machine.run(line.split(' '));
+  const ran = await runOn(machine)(line.split(' '));
   const shown = line.includes('--json') ? JSON.parse(ran.stderr).error.message : ran.stderr;
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   expect(shown).toContain(message);
@@ -34,18 +34,18 @@ test.each([
 
 test('--data-dir is refused with PAYHOOK_URL by commands on an account', async () => {
   const env = { PAYHOOK_URL: 'http://127.0.0.1:9', PAYHOOK_API_KEY: 'ph_x' };
-  const refused = await machine.run(['payouts', 'list', '--data-dir', 'x'], { env });
+  const refused = await runOn(machine)(['payouts', 'list', '--data-dir', 'x'], { env });
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toBe(
     'payhook: --data-dir has no effect with PAYHOOK_URL: the command works on the data of that server\n',
   );
   // about this machine, whichever server the commands use
-  const config = await machine.run(['config', '--json', '--data-dir', 'x'], { env });
+  const config = await runOn(machine)(['config', '--json', '--data-dir', 'x'], { env });
   expect(config.code).toBe(0);
 });
 
 test('repeatable options, and options that repeat the same value, are accepted', async () => {
-  const ran = await machine.run([
+  const ran = await runOn(machine)([
     'payouts',
     'preview',
     '--filter',

@@ -7,6 +7,7 @@ import { urlOf } from '../support/database-url.ts';
 import { untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 import { useAccount, useWorld } from '../support/world.ts';
+import { runOn } from './here.ts';
 import { useMachine } from './support.ts';
 
 const world = useWorld();
@@ -15,6 +16,8 @@ const machine = useMachine();
 const DATABASE = `payhook_shop_${process.pid}`;
 const clients: pg.Client[] = [];
 let shop: pg.Client;
+/** The statements that create the table. */
+let statements: string;
 
 async function open(database: string): Promise<pg.Client> {
   const { host, port, superuser: user, superuserPassword: password } = inject('postgres');
@@ -40,10 +43,10 @@ beforeAll(async () => {
   const admin = await open('postgres');
   await admin.query(`create database ${DATABASE}`);
   shop = await open(DATABASE);
+  statements = (await runOn(machine)(['relay', '--table', 'outbox', '--sql'])).stdout;
 });
 beforeEach(async () => {
-  const { stdout } = await machine.run(['relay', '--table', 'outbox', '--sql']);
-  await shop.query(`drop table if exists outbox; drop table if exists elsewhere; ${stdout}`);
+  await shop.query(`drop table if exists outbox; drop table if exists elsewhere; ${statements}`);
 });
 afterAll(async () => {
   await Promise.all(clients.slice(1).map((client) => client.end()));

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { beforeAll, expect, test } from 'vitest';
 import { settingsOf } from '../support/database-url.ts';
 import { useAccount, useWorld } from '../support/world.ts';
+import { runOn } from './here.ts';
 import { useMachine } from './support.ts';
 
 const world = useWorld();
@@ -13,9 +14,10 @@ beforeAll(async () => {
   env = await settingsOf(world);
 });
 
-async function run(args: readonly string[], input = '') {
+async function run(args: readonly string[], input?: string) {
   const { id } = (await api.get('/v2/account')).body;
-  return machine.run([...args, '--account', id, '--json'], { env, input });
+  const all = [...args, '--account', id, '--json'];
+  return input === undefined ? runOn(machine)(all, { env }) : machine.run(all, { env, input });
 }
 const done = async (args: readonly string[], input?: string) => {
   const ran = await run(args, input);
@@ -67,7 +69,9 @@ test('a file that is missing, empty or too long is named, and standard input is 
     [['--secret', '-'], 2, '--secret: standard input is empty'],
     [['--secret', '-', '--header', '-'], 2, '--secret: standard input is already used for --header'],
   ] as const) {
-    const ran = await run([...create, ...args], args.some((each) => each === '--header') ? 'x-a: 1\n' : '');
+    const input = args.some((each) => each === '--header') ? 'x-a: 1\n' : '';
+    const readsInput = args.some((each) => each === '-');
+    const ran = await run([...create, ...args], readsInput ? input : undefined);
     expect({ args, ...ran }).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
   }
   expect((await api.get('/v2/webhook-endpoints')).body.data).toEqual([]);
