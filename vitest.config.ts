@@ -44,7 +44,8 @@ export default defineConfig({
     isolate: false,
     // a test waits for PostgreSQL and for processes more than it computes; each of several processes (TEST_PROCESSES) polls
     maxWorkers: Math.ceil((3 * availableParallelism()) / countOfProcesses()),
-    maxConcurrency: Math.ceil(5 / countOfProcesses()),
+    // each test that runs next to another one needs a world of its own, which costs more than the wait it hides: other files run meanwhile
+    maxConcurrency: Math.ceil(2 / countOfProcesses()),
     sequence: { sequencer: SlowFirst },
     setupFiles: ['test/support/cost.ts'],
     reporters: [new SlowestFiles(), 'default'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { rounds } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import {
   attemptsOf,
@@ -317,12 +318,15 @@ describe.concurrent('a recovery in progress', () => {
 
 // one after the other: each needs the whole machine
 describe('a long recovery', () => {
-  test('of 5,000 events never has more of them in the queue than four rounds of the lane, and sends each once', () =>
+  /** Several times what a lane takes in four rounds at its widest. */
+  const COUNT = rounds(1000, 5000);
+
+  test('never has more events in the queue than four rounds of the lane, and sends each once', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await stage.world.startWorker();
-      const events = await delivered(stage, endpoint, 5000);
+      const events = await delivered(stage, endpoint, COUNT);
       receiver.received.length = 0;
       const recovery = await recover(stage, endpoint, { status: 'delivered' });
       const most: number[] = [];
@@ -333,11 +337,11 @@ describe('a long recovery', () => {
       await untilIdle(stage, endpoint);
       expect(Math.max(...most)).toBeGreaterThan(FIRST_ROOM);
       expect(Math.max(...most)).toBeLessThanOrEqual(MOST_ROOM);
-      expect(await read(stage, recovery)).toMatchObject({ queued_count: 5000, skipped_count: 0 });
+      expect(await read(stage, recovery)).toMatchObject({ queued_count: COUNT, skipped_count: 0 });
       expect(deliveryCountErrors(receiver.received, events)).toEqual({});
       expect(await attemptsOf(stage, endpoint)).toEqual([
-        { trigger: 'recovery', outcome: 'ok', events: 5000, attempts: 5000 },
-        { trigger: 'scheduled', outcome: 'ok', events: 5000, attempts: 5000 },
+        { trigger: 'recovery', outcome: 'ok', events: COUNT, attempts: COUNT },
+        { trigger: 'scheduled', outcome: 'ok', events: COUNT, attempts: COUNT },
       ]);
     }));
 
@@ -347,7 +351,7 @@ describe('a long recovery', () => {
       const endpoints = await Promise.all(receivers.map((receiver) => stage.endpoint(receiver)));
       await Promise.all([1, 2].map(() => stage.world.startWorker()));
       const [first, second] = endpoints as [Endpoint, Endpoint];
-      const events = await delivered(stage, first, 3000);
+      const events = await delivered(stage, first, COUNT);
       await untilIdle(stage, second);
       for (const receiver of receivers) receiver.received.length = 0;
       const recoveries = await Promise.all(
@@ -363,7 +367,7 @@ describe('a long recovery', () => {
       for (const [index, endpoint] of endpoints.entries()) {
         await untilIdle(stage, endpoint);
         expect(await read(stage, recoveries[index])).toMatchObject({
-          queued_count: 3000,
+          queued_count: COUNT,
           skipped_count: 0,
         });
         expect(deliveryCountErrors(receivers[index]?.received ?? [], events)).toEqual({});
