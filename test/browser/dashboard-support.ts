@@ -1,5 +1,7 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { expect } from 'vitest';
+import { join } from 'node:path';
+import { expect, inject } from 'vitest';
 import type { Role } from '../../src/contract/roles.ts';
 import { signedIn } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
@@ -77,8 +79,8 @@ async function audit(page: Page, rules: object, include = 'html'): Promise<reado
     violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any.map(({ message }) => message)])]))`);
 }
 
-/** The kinds of elements whose colours this process has audited. */
-const audited = new Set<string>();
+/** The kinds of elements whose colours this run has audited, one a line. Its processes share them. */
+const audited = join(inject('postgres').folder, 'audited-colours');
 /** Marks the elements whose colours are to be audited. */
 const MARK = 'data-audit-colors';
 
@@ -87,6 +89,7 @@ const MARK = 'data-audit-colors';
  * sheet can distinguish of an element and its parent: tag, class and state. Elements of one kind have the same colours.
  */
 function markNewKinds(page: Page): Promise<readonly string[]> {
+  const known = existsSync(audited) ? readFileSync(audited, 'utf8').split('\n') : [];
   return page.evaluate(`((audited) => {
     const kind = (each) => [each.tagName, ...[...each.attributes]
       .filter(({ name }) => /^(class|role|type|hidden|open|disabled|aria-(selected|busy|pressed|invalid|current)|data-tip)$/.test(name))
@@ -99,7 +102,7 @@ function markNewKinds(page: Page): Promise<readonly string[]> {
       if (isNew) found.add(its);
     }
     return [...found];
-  })(new Set(${JSON.stringify([...audited])}))`);
+  })(new Set(${JSON.stringify(known)}))`);
 }
 
 /**
@@ -117,7 +120,7 @@ export async function expectAccessible(page: Page): Promise<void> {
       const found = await audit(page, { runOnly: COLOR_RULES }, `[${MARK}]`);
       expect(found, `${colorScheme} ${page.url()}`).toEqual([]);
     }
-    for (const kind of kinds) audited.add(kind);
+    appendFileSync(audited, kinds.map((kind) => `${kind}\n`).join(''));
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
