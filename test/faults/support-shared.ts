@@ -24,7 +24,7 @@ export async function sharedDatabase({
   const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
   const login = superuserPassword ? { password: superuserPassword } : {};
   await asAdmin(
-    `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.templates[cell].name} owner ${user}`,
+    `create database ${name} owner ${user} template ${isEmpty ? `template0 encoding 'UTF8'` : `${postgres.templates[cell].name} strategy file_copy`}`,
   );
   const at = port === undefined ? postgres : { host: '127.0.0.1', port };
   return {
