@@ -287,6 +287,31 @@ describe('a report', () => {
     expect(await world.query(WRONG_HISTORY)).toEqual([]);
   });
 
+  test('reads a month of all affiliates from few blocks, after the months were added up again', async () => {
+    const people = Array.from({ length: 100 }, (_, index) => `p${index}@example.com`);
+    const months = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}-15`);
+    const upload = async (kind: string, lines: readonly string[]) => {
+      const path = `/v2/imports?kind=${kind}&accept_guesses=true`;
+      expect((await api.upload(path, [...lines, ''].join('\n'))).status).toBe(200);
+    };
+    await upload('affiliates', ['email', ...people]);
+    await upload('commissions', [
+      'external_id,affiliate_email,amount,occurred_at',
+      ...people.flatMap((email) => months.map((day) => `${email} ${day},${email},1.00,${day}`)),
+    ]);
+    await keepHouse(world, 'commission series');
+    await api.patch('/v2/account', { time_zone: 'Europe/Berlin' });
+    await keepHouse(world, 'commission series');
+    const uuid = uuidOf((await api.get('/v2/account')).body.id);
+    const [{ rows, blocks }] = (await world.query(
+      `select count(*)::int as rows, count(distinct (ctid::text::point)[0])::int as blocks
+       from affiliate_series where account_id = $1 and month = '2025-06-01'`,
+      [uuid],
+    )) as [Json];
+    // scattered over all months they are in 20
+    expect({ rows, isClose: blocks <= 5 }, `${blocks} blocks`).toEqual({ rows: 100, isClose: true });
+  });
+
   test('names its period: a month, quarter or year, also relative to today, or days', async () => {
     const spanOf = async (query: string) => {
       const { from, to } = await reportOf(query);

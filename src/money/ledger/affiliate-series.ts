@@ -111,7 +111,9 @@ export async function sumAgain(tx: Tx): Promise<boolean> {
           from summed s left join affiliates a on a.account_id = s.account_id and a.id = s.affiliate_id),
         by_affiliate as (
           insert into affiliate_series (account_id, month, affiliate_id, currency, country, ${COLUMNS})
-          select account_id, month, affiliate_id, currency, country, ${COLUMNS} from placed)
+          select account_id, month, affiliate_id, currency, country, ${COLUMNS} from placed
+          -- a report reads few months of all affiliates: those of a month are in the same blocks
+          order by month, affiliate_id)
         ${addToCountries(sql`select * from placed`)}`,
   );
   return true;
