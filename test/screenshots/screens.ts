@@ -52,10 +52,12 @@ const withDestination = async (api: Api) => {
 const invoiced = async (api: Api) => {
   const path = await paid(api);
   const payout = path.replace('/payouts/', '/v2/affiliates/payouts/');
+  const { paid_at } = (await api.get(payout)).body;
+  if (paid_at === undefined) return path;
   await letInvoice(api);
   const { body } = await api.get(`${payout}/affiliates?per_page=3`);
-  for (const { affiliate_id } of body.data ?? []) await agree(api, affiliate_id);
-  await api.post(`${payout}/invoices`, withRate((await api.get(payout)).body.paid_at));
+  for (const { affiliate_id } of body.data) await agree(api, affiliate_id);
+  await api.post(`${payout}/invoices`, withRate(paid_at));
   return path;
 };
 
@@ -294,6 +296,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'import-record', path: firstImport },
   { name: 'webhooks', path: () => '/webhooks' },
   { name: 'webhook-log', path: () => '/webhooks/log' },
+  { name: 'webhook-log-orders', path: () => '/webhooks/log?type=order.*' },
   { name: 'webhook', path: endpoint },
   {
     name: 'delivery',

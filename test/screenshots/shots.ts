@@ -18,11 +18,11 @@ const wanted = process.env.SCREENS?.split(',');
 const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
 const STATES = ['full', 'empty', 'error'] as const;
 const PICTURES_FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
-const PICTURE = { x: 0, y: 0, width: WIDE.width, height: 640, scale: 1 };
+const PICTURE = { x: 0, y: 0, width: WIDE.width, height: 800, scale: 1 };
 /** The pictures of the README and the guides, by the names of their screens. */
 const PICTURES: Readonly<Record<string, string>> = {
   'payout-review': 'payout',
-  'webhook-log': 'deliveries',
+  'webhook-log-orders': 'deliveries',
   'import-month': 'import',
   'payout-preview': 'preview',
   'payout-files': 'files',
