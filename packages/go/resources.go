@@ -1465,7 +1465,7 @@ type PreviewImportQuery struct {
 	// "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
 	// guessed.
 	Mapping string
-	// The name of a sheet of a workbook; default the first visible one.
+	// The name of a sheet of a workbook; default the first visible one that is not empty.
 	Sheet string
 	// The line that names the columns; lines above it are left out.
 	HeaderRow int64
@@ -1522,7 +1522,7 @@ type CreateImportQuery struct {
 	// "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
 	// guessed.
 	Mapping string
-	// The name of a sheet of a workbook; default the first visible one.
+	// The name of a sheet of a workbook; default the first visible one that is not empty.
 	Sheet string
 	// The line that names the columns; lines above it are left out.
 	HeaderRow int64
@@ -1633,7 +1633,7 @@ type DownloadBadLinesQuery struct {
 	// "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
 	// guessed.
 	Mapping string
-	// The name of a sheet of a workbook; default the first visible one.
+	// The name of a sheet of a workbook; default the first visible one that is not empty.
 	Sheet string
 	// The line that names the columns; lines above it are left out.
 	HeaderRow int64

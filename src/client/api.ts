@@ -7330,7 +7330,7 @@ export interface PreviewImportQuery {
    * guessed
    */
   readonly mapping?: string | undefined;
-  /** the name of a sheet of a workbook; default the first visible one */
+  /** the name of a sheet of a workbook; default the first visible one that is not empty */
   readonly sheet?: string | undefined;
   /** the line that names the columns; lines above it are left out */
   readonly header_row?: number | undefined;
@@ -7360,7 +7360,7 @@ export interface CreateImportQuery {
    * guessed
    */
   readonly mapping?: string | undefined;
-  /** the name of a sheet of a workbook; default the first visible one */
+  /** the name of a sheet of a workbook; default the first visible one that is not empty */
   readonly sheet?: string | undefined;
   /** the line that names the columns; lines above it are left out */
   readonly header_row?: number | undefined;
@@ -7413,7 +7413,7 @@ export interface DownloadBadLinesQuery {
    * guessed
    */
   readonly mapping?: string | undefined;
-  /** the name of a sheet of a workbook; default the first visible one */
+  /** the name of a sheet of a workbook; default the first visible one that is not empty */
   readonly sheet?: string | undefined;
   /** the line that names the columns; lines above it are left out */
   readonly header_row?: number | undefined;

@@ -18,6 +18,12 @@ const SIGNATURES: readonly (readonly [begin: string, what: string])[] = [
   ['feff', 'UTF-16'],
 ];
 const SIGNATURE_BYTES = 4;
+/** Beginnings of texts that people upload instead of a CSV file. Some products name a web page `.xls`. */
+const FOREIGN_TEXTS: readonly (readonly [begin: RegExp, what: string])[] = [
+  [/^<(!doctype html|html|head|body|table|meta|style)\b/i, 'a web page (HTML)'],
+  [/^<[?!a-z]/i, 'XML'],
+  [/^[[{]\s*["[{]/, 'JSON'],
+];
 /** What a decoder substitutes for invalid UTF-8, and the bytes of the character itself. */
 const REPLACEMENT = '\uFFFD';
 const GENUINE = 'efbfbd';
@@ -60,6 +66,13 @@ function refuseForeign(bytes: Buffer): void {
   const [, known] = SIGNATURES.find(([signature]) => begin.startsWith(signature)) ?? [];
   const what = known ?? (utf16Of(begin) === null ? null : 'UTF-16');
   if (what !== null) throw new CsvError(`the file is ${what}: ${SAVE_AS}`);
+}
+
+/** Throws CsvError for a text that begins like a web page, XML or JSON. */
+export function refuseForeignText(bytes: Buffer): void {
+  const begin = bytes.toString('utf8', 0, 256).replace(BYTE_ORDER_MARK, '').trimStart();
+  const [, what] = FOREIGN_TEXTS.find(([pattern]) => pattern.test(begin)) ?? [];
+  if (what !== undefined) throw new CsvError(`the file is ${what}: ${SAVE_AS}`);
 }
 
 /** Detects UTF-16 without a byte order mark: with ASCII letters every other byte is zero. null when it is not. */

@@ -175,7 +175,12 @@ describe('a line of a file of commissions is refused, by line, column, value and
     ['amount', '31.905', 'usd', `amount ${dollars}, not "31.905"`],
     ['amount', '３１', 'usd', `amount ${dollars}, not "３１"`],
     ['amount', '31.9', 'jpy', `amount ${yen}, not "31.9"`],
-    ['amount', '-5', 'usd', 'amount must not be negative: "-5"'],
+    [
+      'amount',
+      '-5',
+      'usd',
+      'amount must not be negative: "-5". Enter a refund for its order, and anything else as an adjustment of the balance',
+    ],
     ['amount', "'5", 'usd', `amount ${dollars}, not "'5"`],
     ['amount', '9'.repeat(90), 'usd', `amount ${dollars}, not "${'9'.repeat(60)}…"`],
     ['sale_amount', '1.234,50', 'usd', `sale_amount ${dollars}, not "1.234,50"`],

@@ -480,7 +480,8 @@ describe('an OpenDocument spreadsheet', () => {
           '<table:table-row table:visibility="filter"',
         ),
     });
-    await refused(file, AFFILIATE, 'the sheet "Empty" is empty');
+    await refused(file, { ...AFFILIATE, sheet: 'Empty' }, 'the sheet "Empty" is empty');
+    expect((await preview(file, AFFILIATE)).dialect.sheet).toBe('Partner');
     const { guessed, report } = await preview(file, { ...AFFILIATE, sheet: 'Partner' });
     expect(guessed).toEqual(
       expect.arrayContaining([

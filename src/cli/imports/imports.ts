@@ -90,7 +90,7 @@ function addImport(parent: Command, cli: Cli, kind: ImportKind, help: string): C
     .command('import')
     .description(`import ${kind} from a CSV file or a workbook`)
     .argument('<file>', 'the file: CSV, .xlsx or .ods; - is standard input')
-    .option('--sheet <name>', 'the sheet of a workbook; default the first visible one')
+    .option('--sheet <name>', 'the sheet of a workbook; default the first visible one that is not empty')
     .option('--header-row <number>', 'the line that names the columns; default: found by its names')
     .option('--map <column=field>', 'the field of a column; may be repeated', collect)
     .option('--value <field:word=meaning>', 'the meaning of a word in a column; may be repeated', collect)

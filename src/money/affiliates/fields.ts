@@ -56,7 +56,7 @@ export const AFFILIATE_FIELDS = {
     option: '--name-first <name>',
     affectsPayouts: true,
     isSearched: true,
-    import: { synonyms: words('namefirst firstname givenname vorname prenom') },
+    import: { synonyms: words('namefirst firstname givenname vorname prenom nombre nome voornaam imie') },
     erasure: { to: null, as: 'name' },
   },
   name_last: {
@@ -69,7 +69,11 @@ export const AFFILIATE_FIELDS = {
     option: '--name-last <name>',
     affectsPayouts: true,
     isSearched: true,
-    import: { synonyms: words('namelast lastname surname familyname nachname nom') },
+    import: {
+      synonyms: words(
+        'namelast lastname surname familyname nachname nom apellido apellidos cognome achternaam nazwisko apelido',
+      ),
+    },
     erasure: { to: null, as: 'name' },
   },
   email: {
@@ -86,7 +90,10 @@ export const AFFILIATE_FIELDS = {
     affectsPayouts: true,
     isSearched: true,
     import: {
-      synonyms: words('email emailaddress affiliateemail useremail promoteremail partneremail mail emailid'),
+      synonyms: words(
+        `email emailaddress affiliateemail useremail promoteremail partneremail mail emailid emailadresse adresseemail
+         courriel correo correoelectronico indirizzoemail emailadres adresemail enderecodeemail`,
+      ),
     },
     erasure: { to: placeholderOf, as: 'address' },
   },

@@ -110,7 +110,11 @@ export const COMMISSION_FIELDS = {
     option: '--affiliate <affiliate>',
     sql: null,
     import: {
-      synonyms: words('affiliateemail promoteremail partneremail affiliateemailaddress referreremail'),
+      synonyms: words(
+        `affiliateemail promoteremail partneremail affiliateemailaddress referreremail emailpartner emailpartenaire
+         emaildupartenaire emailaffilie emaildelaffilie emailafiliado emaildelafiliado emaildoafiliado emailaffiliato
+         emaildellaffiliato emailpartnera`,
+      ),
     },
     isOfClawback: true,
     erasure: 'kept',
@@ -181,7 +185,8 @@ export const COMMISSION_FIELDS = {
     import: {
       synonyms: words(
         `commissionamount commission commissiontotal totalcommission affiliatecommission payout payoutamount earnings
-         reward provision amount`,
+         reward provision provisionsbetrag montantdelacommission comision importedelacomision commissione provvigione
+         commissie commissiebedrag prowizja kwotaprowizji comissao valordacomissao amount`,
       ),
     },
     isOfClawback: false,
@@ -200,7 +205,9 @@ export const COMMISSION_FIELDS = {
     example: 'eur',
     option: '--currency <currency>',
     sql: 'text',
-    import: { synonyms: words('currency currencycode isocurrency wahrung devise') },
+    import: {
+      synonyms: words('currency currencycode isocurrency wahrung devise moneda divisa valuta waluta moeda'),
+    },
     isOfClawback: true,
     erasure: 'kept',
   },
@@ -215,7 +222,9 @@ export const COMMISSION_FIELDS = {
     sql: 'bigint',
     import: {
       synonyms: words(
-        `saleamount ordertotal ordervalue orderamount referenceamount totalcost revenue subtotal total umsatz amount`,
+        `saleamount ordertotal ordervalue orderamount referenceamount totalcost revenue subtotal total sale sales umsatz
+         bestellwert montantdelavente montantdelacommande importedelaventa importodellavendita omzet verkoopbedrag
+         wartosczamowienia valordavenda amount`,
       ),
     },
     isOfClawback: false,
@@ -246,7 +255,9 @@ export const COMMISSION_FIELDS = {
     sql: 'text',
     import: {
       synonyms: words(
-        'orderid ordernumber order oid reference invoice invoiceid chargeid stripechargeid eventid bestellung',
+        `orderid ordernumber order oid reference invoice invoiceid chargeid stripechargeid eventid bestellung bestellnummer
+         auftragsnummer commande numerodecommande pedido numerodepedido ordine numeroordine bestelling bestelnummer
+         zamowienie numerzamowienia encomenda`,
       ),
     },
     isOfClawback: true,
@@ -332,7 +343,9 @@ export const COMMISSION_FIELDS = {
       synonyms: words(
         `occurredat actiondate eventdate conversiondate transactiondate transdate orderdate saledate purchasedate
          referraldate dateoforder dateofsale ordertime transactiontime bestelldatum kaufdatum datecreated dateinserted
-         createdat createdon created createddate creationdate date datetime timestamp datum fecha data`,
+         createdat createdon created createddate creationdate date datetime timestamp datedecommande datedelacommande
+         datedevente fechadelpedido fechadeventa datadellordine datadivendita besteldatum datazamowienia datasprzedazy
+         datadavenda datadopedido datum fecha data`,
       ),
     },
     isOfClawback: false,

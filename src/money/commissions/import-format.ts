@@ -92,6 +92,9 @@ function currencyCell(value: string | null, fallback: string): string {
   return currency;
 }
 
+/** What to do with a negative amount. */
+const NEGATIVE = '. Enter a refund for its order, and anything else as an adjustment of the balance';
+
 function moneyCell(name: string, value: string | null | undefined, currency: string): bigint | null {
   if (value === null || value === undefined) return null;
   const minor = parseDecimal(value, currency);
@@ -100,7 +103,7 @@ function moneyCell(name: string, value: string | null | undefined, currency: str
       `${name} must be ${decimalRule(currency)}, without thousands separator, sign or exponent, not ${quote(value)}`,
     );
   }
-  if (minor < 0n) throw new CellError(`${name} must not be negative: ${quote(value)}`);
+  if (minor < 0n) throw new CellError(`${name} must not be negative: ${quote(value)}${NEGATIVE}`);
   if (minor > MAX_AMOUNT) throw new CellError(`${name} is too large: ${quote(value)}`);
   return minor;
 }
@@ -115,7 +118,9 @@ function decimalRule(currency: string): string {
 function rateCell(name: string, value: string | null | undefined): number | null {
   if (value === null || value === undefined) return null;
   if (!/^\d{1,5}$/.test(value) || Number(value) > 10_000) {
-    throw new CellError(`${name} must be a whole number from 0 to 10000, not ${quote(value)}`);
+    throw new CellError(
+      `${name} must be a whole number of basis points from 0 to 10000 (12.5 % is 1250), not ${quote(value)}`,
+    );
   }
   return Number(value);
 }

@@ -1,5 +1,5 @@
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
-import { decoderOf, encodingOfStart, utf8Check } from '../../kernel/csv-bytes.ts';
+import { decoderOf, encodingOfStart, refuseForeignText, utf8Check } from '../../kernel/csv-bytes.ts';
 import {
   CSV_SEPARATORS,
   type CsvDialect,
@@ -107,6 +107,7 @@ function encodingIn(
 ): { encoding: CsvEncoding; note: string | null } {
   if (bytes === 0) throw new CsvError('the file is empty: its first line must name the columns');
   const start = encodingOfStart(head);
+  refuseForeignText(head);
   if (given.encoding !== undefined) return { encoding: given.encoding, note: null };
   if (start !== null) {
     return {

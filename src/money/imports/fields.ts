@@ -1,4 +1,5 @@
 import { type ImportField, importFields, words } from '../../contract/fields.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
 import { AFFILIATE_FIELDS } from '../affiliates/fields.ts';
 import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { DESTINATION_FIELDS } from '../destinations/fields.ts';
@@ -111,6 +112,16 @@ export const IDENTIFYING: Readonly<Record<ImportKind, readonly string[]>> = {
 
 /** A file of commissions has exactly one of these. */
 export const REFERENCES = ['affiliate_email', 'affiliate_external_id', 'affiliate_id'] as const;
+
+/** The name of a column without the currency that it ends with, `Commission (EUR)`, and the currency; null = none. */
+export function namedCurrency(column: string): { readonly name: string; readonly currency: string | null } {
+  const [, name = column, code = ''] = /^(.*\S)\s*[([]([A-Z]{3}|[€£])[)\]]$/.exec(column.trim()) ?? [];
+  const currency = SIGNS[code] ?? normalizeCurrency(code);
+  return { name: currency === null ? column : name, currency };
+}
+
+/** The signs that one currency has. */
+const SIGNS: Readonly<Record<string, string>> = { '€': 'eur', '£': 'gbp' };
 
 /** A name or value normalised for comparison: letters and digits in lower case, without accents. */
 export function plain(text: string): string {

@@ -3,7 +3,8 @@ import { isEmail } from '../../kernel/email.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { isSealed } from '../files/sealed-columns.ts';
-import { FIELDS, IDENTIFYING, type ImportKind, plain, REFERENCES } from './fields.ts';
+import { FIELDS, IDENTIFYING, type ImportKind, namedCurrency, plain, REFERENCES } from './fields.ts';
+import { readPercent } from './values.ts';
 
 /** What each column becomes, and constant values of fields. */
 export type Mapping = Readonly<Record<string, string | { readonly constant: string }>>;
@@ -110,7 +111,10 @@ export async function planColumns(
 ): Promise<{ readonly columns: readonly PlannedColumn[]; readonly questions: readonly Question[] }> {
   const draft = new Draft(seen, mapping, source);
   draft.takeNames();
-  if (seen.kind === 'affiliates') draft.takeEmails();
+  if (seen.kind === 'affiliates') draft.takeByValues('email', isEmail);
+  // without a commission, a percentage of the sale gives it
+  else if (draft.isTaken('sale_amount') && !draft.isTaken('amount'))
+    draft.takeByValues('rate_bps', (value) => readPercent(value) !== null);
   const questions =
     seen.kind === 'commissions' ? await decideCommissions(seen, draft) : otherKind(seen.header, draft);
   return { columns: draft.columns(), questions };
@@ -125,7 +129,7 @@ class Draft {
 
   constructor(seen: Seen, mapping: Mapping, source: 'given' | 'saved') {
     this.#seen = seen;
-    this.#names = seen.header.map(plain);
+    this.#names = seen.header.map((column) => plain(namedCurrency(column).name));
     this.#constants = new Set(Object.keys(mapping).filter((name) => typeof mapping[name] !== 'string'));
     const values = new Map(Object.entries(mapping).map(([name, value]) => [name.toLowerCase(), value]));
     this.#found = seen.header.map((column) => {
@@ -179,14 +183,14 @@ class Draft {
     }
   }
 
-  /** The only column that contains nothing but e-mail addresses, if no column has a matching name. */
-  takeEmails(): void {
-    if (this.isTaken('email')) return;
+  /** The only column whose values are all such, if no column has a matching name. */
+  takeByValues(field: string, isSuch: (value: string) => boolean): void {
+    if (this.isTaken(field)) return;
     const columns = this.free().filter((index) => {
       const values = this.#seen.valuesOf(index);
-      return values.length > 0 && values.every(isEmail);
+      return values.length > 0 && values.every(isSuch);
     });
-    if (columns.length === 1) this.take(columns[0] ?? 0, 'email', 'values');
+    if (columns.length === 1) this.take(columns[0] ?? 0, field, 'values');
   }
 
   columns(): PlannedColumn[] {
@@ -304,6 +308,13 @@ export function missingFields(kind: ImportKind, has: ReadonlySet<string>): Quest
   const questions: Question[] = [];
   if (kind === 'affiliates') {
     if (!has.has('email')) questions.push(ask('which column is the e-mail address?'));
+    const number = ['iban', 'account_number'].find((field) => has.has(field));
+    if (number !== undefined && !has.has('account_holder'))
+      questions.push(
+        ask(
+          `which column is the holder of the bank account (account_holder)? Banks pay no ${number} without it`,
+        ),
+      );
     if (has.has('tax_id') && !has.has('tax_id_type')) {
       questions.push(ask(`what kind is the tax id: ${TAX_ID_TYPES.join(', ')} (tax_id_type)?`));
     }
@@ -317,7 +328,11 @@ export function missingFields(kind: ImportKind, has: ReadonlySet<string>): Quest
     questions.push(ask(`which one column names the affiliate: ${REFERENCES.join(', ')}?`));
   }
   if (!has.has('amount') && !(has.has('sale_amount') && has.has('rate_bps'))) {
-    questions.push(ask('which column is the amount of the commission?'));
+    questions.push(
+      ask(
+        'which column is the amount of the commission (amount)? Or which are the sale and the rate (sale_amount, rate_bps)?',
+      ),
+    );
   }
   return questions;
 }

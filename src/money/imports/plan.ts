@@ -8,7 +8,7 @@ import { shown } from '../files/sealed-columns.ts';
 import type { Workbook } from '../workbooks/workbook.ts';
 import { type FileShape, shapeOf } from './dialect.ts';
 import { proofIn } from './evidence.ts';
-import type { ImportKind } from './fields.ts';
+import { FIELDS, type ImportKind, namedCurrency } from './fields.ts';
 import {
   checkMapping,
   IGNORE,
@@ -105,7 +105,10 @@ async function plan(
   checkMapping(kind, shape.header, said);
   const seen = seenIn(facts, kind, shape);
   const { columns, questions } = await planColumns(seen, said, saved === null ? 'given' : 'saved');
-  const constants = Object.entries(said).filter(([, value]) => typeof value !== 'string');
+  const ofNames = currencyOfNames(kind, columns, said);
+  const constants = Object.entries({ ...ofNames?.mapping, ...said }).filter(
+    ([, value]) => typeof value !== 'string',
+  );
   const mapping = {
     ...Object.fromEntries(columns.map(({ column, field }) => [column, field ?? IGNORE])),
     ...Object.fromEntries(constants),
@@ -148,6 +151,7 @@ async function plan(
       ...(workbook === null ? [] : sheetNotes(workbook, settings)),
       ...shape.guessed,
       ...guessedOf(columns, has, rules, asked),
+      ...(ofNames === null ? [] : [ofNames.note]),
       ...(undated && dates.length === 0 ? [UNDATED] : []),
       ...guessedValues(proof.values),
     ],
@@ -163,6 +167,24 @@ async function plan(
       ...askTotals(proof.totals),
     ],
   };
+}
+
+/** The currency of all lines, if only the name of a column of amounts says it: `Commission (EUR)`. */
+function currencyOfNames(
+  kind: ImportKind,
+  columns: readonly PlannedColumn[],
+  said: Mapping,
+): { readonly mapping: Mapping; readonly note: string } | null {
+  if (Object.hasOwn(said, 'currency') || columns.some(({ field }) => field === 'currency')) return null;
+  for (const { column, field } of columns) {
+    const { currency } = namedCurrency(column);
+    if (currency !== null && field !== null && FIELDS[kind][field]?.type === 'money')
+      return {
+        mapping: { currency: { constant: currency } },
+        note: `all amounts are in ${currency.toUpperCase()}, as ${JSON.stringify(column)} says`,
+      };
+  }
+  return null;
 }
 
 /** How the sheet of a workbook was written. */
@@ -265,7 +287,7 @@ function guessedOf(
     .filter(({ source }) => source === 'none')
     .map(({ column }) => JSON.stringify(column));
   if (ignored.length > 0) guesses.push(`ignored: ${ignored.join(', ')}`);
-  if (rules.kind === 'commissions' && !has.has('external_id'))
+  if (rules.kind === 'commissions' && !has.has('external_id') && has.has('order_id'))
     guesses.push('the order_id is also the external_id of the commission');
   if (rules.kind === 'affiliates' && has.has('paypal_email') && !has.has('payout_method'))
     guesses.push('affiliates with a PayPal address and no payout_method get the payout_method paypal');

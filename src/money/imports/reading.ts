@@ -6,7 +6,16 @@ import { isTotalsLine } from '../files/totals-line.ts';
 import { FIELDS, type ImportKind } from './fields.ts';
 import { identifyingColumns, type Mapping, type PlannedColumn } from './mapping.ts';
 import { hasWords, type Meaning, meaningsOf, type Values } from './meanings.ts';
-import { type DateForm, type Decimal, dateRule, readAmount, readDay, readTime } from './values.ts';
+import {
+  type DateForm,
+  type Decimal,
+  dateRule,
+  isShortened,
+  readAmount,
+  readDay,
+  readPercent,
+  readTime,
+} from './values.ts';
 
 /** What to do with lines that are marked as paid. */
 export const PAID = ['import', 'skip'] as const;
@@ -32,6 +41,8 @@ export interface Rules {
 }
 
 type Draft = Record<string, string | null>;
+
+const SHORTENED = 'lost its last digits in a spreadsheet: make the column a text and export the file again';
 
 /** Converts the lines of a file to lines of our own format. */
 export function readingOf(rules: Rules): Reading {
@@ -155,6 +166,13 @@ function readValue(
       cells.name_last = rest.length === 0 ? null : rest.join(' ');
       return;
     }
+    case 'rate':
+      cells[field] = readPercent(value) ?? value;
+      return;
+    case 'id':
+      if (isShortened(value)) wrong.push(`${field} ${SHORTENED}: ${quote(value)}`);
+      cells[field] = value;
+      return;
     default:
       cells[field] = value;
   }

@@ -29,7 +29,7 @@ export const settings = {
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'the name of a sheet of a workbook; default the first visible one',
+      description: 'the name of a sheet of a workbook; default the first visible one that is not empty',
     }),
   ),
   header_row: Type.Optional(

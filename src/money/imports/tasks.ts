@@ -22,7 +22,7 @@ interface SheetInput {
   readonly file: SharedFile;
   /** The descriptor of the file that the sheet is written to. */
   readonly target: number;
-  /** null = the first visible one. */
+  /** null = the first visible one that is not empty. */
   readonly sheet: string | null;
 }
 

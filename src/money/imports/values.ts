@@ -34,9 +34,16 @@ interface Written {
   readonly unit: string;
 }
 
+/** An amount with its sign in front: spreadsheets also write `(5.00)`, `$(5.00)`, `5.00-` and `−5.00` (U+2212). */
+const signed = (text: string): string =>
+  text
+    .replaceAll('−', '-')
+    .replace(/^([^()]*)\(([^()]+)\)$/, '-$1$2')
+    .replace(/^(.+)-$/, '-$1');
+
 /** Splits an amount into its parts; null when it is not an amount. */
 function written(text: string): Written | null {
-  const match = isShort(text) ? AMOUNT.exec(text) : null;
+  const match = isShort(text) ? AMOUNT.exec(signed(text)) : null;
   if (match === null) return null;
   const [, before = '', code = '', symbol = '', after = '', digits = '', end = '', endCode = ''] = match;
   const units = [code, symbol, end, endCode].filter((unit) => unit !== '');
@@ -87,6 +94,15 @@ function isUnitOf(unit: string, currency: string): boolean {
   const code = normalizeCurrency(currency);
   return SYMBOLS[unit]?.test(code ?? '') ?? normalizeCurrency(unit) === code;
 }
+
+/** A rate in basis points: `12.5 %` is 1250. null when it is no percentage of at most two decimals. */
+export function readPercent(text: string): string | null {
+  const match = isShort(text) ? /^(\d{1,3})(?:[.,](\d{1,2}))?\s*%$/.exec(text) : null;
+  return match && String(Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0')));
+}
+
+/** Whether a spreadsheet shortened a long number, so that its last digits are lost: `1.23457E+15`. */
+export const isShortened = (text: string): boolean => /^\d(?:[.,]\d{1,20})?E\+\d{2,3}$/.test(text);
 
 const CLOCK = String.raw`(?:[T,]?\s*(?:at\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:\s*(AM|PM))?(?:\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2}))?)?`;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[Tt].+)?$/;

@@ -15,6 +15,8 @@ export interface Workbook extends SheetFacts {
 
 const ZIP = '504b0304';
 const OLE = 'd0cf11e0';
+/** At most this number of sheets is read to find one that is not empty. */
+const MOST_TRIED = 10;
 /** The stream of an encrypted workbook. */
 const PROTECTED = Buffer.from('EncryptedPackage', 'utf16le');
 
@@ -26,17 +28,27 @@ const beginOf = (file: SharedFile) => headOf(file, 4).toString('hex');
 /**
  * Writes a sheet of a workbook (.xlsx or .ods) to the file `target` as CSV in UTF-8: every row of the sheet is a line, every
  * cell is written as the sheet shows it, but numbers without thousands separators and days as `2026-09-01`. `wanted` is the
- * name of the sheet; null = the first visible one. Throws WorkbookError.
+ * name of the sheet; null = the first visible one that is not empty. Throws WorkbookError.
  */
 export async function writeSheet(file: SharedFile, target: number, wanted: string | null): Promise<Workbook> {
   refuseOld(file);
   const archive = await openArchive(file.descriptor);
-  const read = await readerOf(archive);
-  const text = new SheetText(target);
-  const { sheets, sheet } = await read(archive, wanted, text);
-  const facts = text.end();
-  if (facts.width === 0) throw new WorkbookError(`the sheet ${JSON.stringify(sheet)} is empty`);
-  return { sheets, sheet, ...facts };
+  const reader = await readerOf(archive);
+  const read = async (name: string | null) => {
+    const text = new SheetText(target);
+    return { ...(await reader(archive, name, text)), ...text.end() };
+  };
+  const first = await read(wanted);
+  if (first.width > 0) return first;
+  // nothing was written of an empty sheet
+  const others = first.sheets.filter(
+    ({ name, isHidden }) => wanted === null && !isHidden && name !== first.sheet,
+  );
+  for (const { name } of others.slice(0, MOST_TRIED)) {
+    const other = await read(name);
+    if (other.width > 0) return other;
+  }
+  throw new WorkbookError(`the sheet ${JSON.stringify(first.sheet)} is empty`);
 }
 
 /** Refuses the container of .xls files and of workbooks with a password: MS-CFB, MS-OFFCRYPTO. */
