@@ -208,9 +208,9 @@ describe('withheld is from', () => {
     // (C): something was withheld in the year before; (B): a form was due for the year before
     const year = new Date().getUTCFullYear() - 1;
     await world.query(
-      `update payouts set paid_at = paid_at - interval '1 year' where account_id = (
+      `update payouts set paid_at = $2 where account_id = (
          select account_id from payouts where public_id('po', id) = $1)`,
-      [(await done(api.get(PAYOUTS))).data[0].id],
+      [(await done(api.get(PAYOUTS))).data[0].id, `${year}-06-01T12:00:00Z`],
     );
     expect(await pay(1000, id)).toBe(240);
     expect(await pay(1000, once)).toBe(0);
