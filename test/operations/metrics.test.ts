@@ -8,6 +8,8 @@ import type { World } from '../support/world.ts';
 import { hasPromtool, OPERATIONS_FOLDER, promtool, scrape, series, value } from './support.ts';
 
 const MEASURED = { METRICS_PORT: '0' };
+/** Figures are up to a second old, and counts are those since the start. */
+const MEASURED_ALONE = { settings: MEASURED, own: true } as const;
 const REQUESTS = 'http_server_request_duration_seconds_count';
 
 /** Waits until the metrics contain a text; returns them. They are at most a second old. */
@@ -23,7 +25,7 @@ const scrapeFigures = (world: World): Promise<string> =>
 
 describe.concurrent('the metrics of a server', () => {
   test('count requests, published events and deliveries, and name no customer', () =>
-    onStage({ settings: MEASURED }, async ({ api, world, ...stage }) => {
+    onStage(MEASURED_ALONE, async ({ api, world, ...stage }) => {
       const receiver = await stage.receiver();
       const good = await stage.endpoint(receiver);
       const event = await stage.publish();
@@ -82,7 +84,7 @@ describe.concurrent('the metrics of a server', () => {
     }));
 
   test('show the backlog: what is due at enabled endpoints, since when, and the state of endpoints', () =>
-    onStage({ settings: MEASURED, delivers: false }, async ({ world, ...stage }) => {
+    onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world, ...stage }) => {
       const receiver = await stage.receiver();
       const due = await stage.endpoint(receiver);
       const off = await stage.endpoint(receiver);
@@ -109,7 +111,7 @@ describe.concurrent('the metrics of a server', () => {
     }));
 
   test('show the last backup, and the one that failed since', () =>
-    onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
+    onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world }) => {
       const first = await scrapeFigures(world);
       expect(value(first, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
       expect(value(first, 'payhook_backup_failed')).toBe(0);
@@ -117,7 +119,7 @@ describe.concurrent('the metrics of a server', () => {
     }));
 
   test('a starting server shows the last backup, and a later failed one', () =>
-    onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
+    onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world }) => {
       const made = { made_at: '2026-01-01T00:00:00.000Z', file: '/b', size_bytes: 1, duration_ms: 1 };
       const failed = { failed_at: '2026-01-02T00:00:00.000Z', message: 'the disk is full' };
       await world.db.transaction(async (tx) => {
@@ -130,7 +132,7 @@ describe.concurrent('the metrics of a server', () => {
     }));
 
   test('deliveries that waited at an endpoint are due since it was enabled again', () =>
-    onStage({ settings: MEASURED, delivers: false }, async ({ world, ...stage }) => {
+    onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world, ...stage }) => {
       const endpoint = await stage.endpoint(await stage.receiver());
       await stage.publishMany(2);
       await stage.change(endpoint, { status: 'disabled' });
