@@ -47,7 +47,8 @@ const MISTAKES = [
     option: "    option: '--name-first <name>',\n",
     example: "    example: 'Ada',\n",
     affectsPayouts: '    affectsPayouts: true,\n',
-    import: "    import: { synonyms: words('namefirst firstname givenname vorname prenom') },\n",
+    import:
+      "    import: { synonyms: words('namefirst firstname givenname vorname prenom nombre nome voornaam imie') },\n",
     erasure: "    erasure: { to: null, as: 'name' },\n",
   }).map(
     ([part, line]) =>
