@@ -220,6 +220,7 @@ export const imports = {
   action: (kind: 'affiliates' | 'commissions', number: number) => `Import ${records[kind](number)}`,
   actionPartial: (kind: 'affiliates' | 'commissions', number: number, bad: number) =>
     `Import ${records[kind](number)} without ${count(bad, 'bad line')}`,
+  noLines: 'The file has no line below the names of its columns.',
   nothingGood: 'No line in the file can be imported as it is.',
   nothingToDo: 'Nothing in the file is new.',
   open: 'Answer the question above first.',

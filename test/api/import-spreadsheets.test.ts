@@ -408,7 +408,7 @@ describe('a file of any kind', () => {
         message: expect.stringContaining('are columns of affiliates, and this imports commissions'),
       },
     ]);
-    await imported(file, AFFILIATE);
+    await imported(file, { ...COMMISSION, ...questions[0].choices[0].query });
   });
 
   test('is named when it has other columns than those that a mapping was saved for', async () => {

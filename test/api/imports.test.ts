@@ -271,11 +271,14 @@ describe('the meaning of columns', () => {
       file,
       AFFILIATE,
       'import_unclear',
-      '"Order" and "Commission" are columns of commissions, and this imports affiliates (import the file as commissions or ',
+      '"Order" and "Commission" are columns of commissions, and this imports affiliates (import the file as commissions: {"kind":"commissions"} or ',
     );
     for (const name of ['affiliatewp-referrals', 'slicewp-commissions', 'excel-commissions']) {
       const { body } = await preview(example(`${name}.csv`), AFFILIATE);
-      expect(body.questions, name).toMatchObject([{ about: 'mapping', choices: [{ query: {} }, {}] }]);
+      const [question] = body.questions;
+      expect(question, name).toMatchObject({ choices: [{ query: { kind: 'commissions' } }, {}] });
+      const other = await preview(example(`${name}.csv`), { ...AFFILIATE, ...question.choices[0].query });
+      expect(JSON.stringify(other.body.questions), name).not.toContain('and this imports');
     }
     const [, choice] = (await preview(file, AFFILIATE)).body.questions[0].choices;
     expect(choice.query).toEqual({ mapping: { Order: 'ignore', Commission: 'ignore' } });

@@ -357,6 +357,13 @@ inChromium('the import', (chromium) => {
     await page.getByRole('row', { name: /^2, 3, 4 …\s*1,000 lines\s+email nobody Must be / }).waitFor();
     await expectAccessible(page);
 
+    await choose(page, 'names.csv', 'email,first name\n');
+    await page.getByText('The file has no line below the names of its columns.').waitFor();
+    await choose(page, 'orders.csv', 'Order,Commission\n1042,5.00\n');
+    await page.getByRole('button', { name: 'Import the file as commissions' }).click();
+    await page.getByText('Who earned what.').waitFor();
+    await page.getByLabel('What the file contains').first().selectOption('Affiliates');
+
     // saved again in the spreadsheet while it is open here
     const path = join(folder, 'people.csv');
     await writeFile(path, 'email\ndora@example.com\n');

@@ -39,6 +39,7 @@ function Desk() {
     setDone(null);
     setChosen((before) => ({ file, number: (before?.number ?? 0) + 1 }));
   };
+  const change = (next: ImportKind) => void navigate({ search: { ...search, kind: next }, replace: true });
   const { isOver, problem } = useDroppedFile(choose);
   if (done) {
     const { report, file, choices } = done;
@@ -57,7 +58,7 @@ function Desk() {
             hint={texts.kindHints[kind]}
             value={kind}
             options={optionsOf(KINDS, texts.kinds)}
-            onChange={(next) => void navigate({ search: { ...search, kind: next }, replace: true })}
+            onChange={change}
           />
           {chosen === null && (
             <Drop
@@ -76,6 +77,7 @@ function Desk() {
           key={`${kind} ${chosen.number}`}
           kind={kind}
           file={chosen.file}
+          onKind={change}
           onDone={(report, choices) => {
             setChosen(null);
             setDone({ report, choices, file: chosen.file });

@@ -27,11 +27,14 @@ export function Plan({
   kind,
   file,
   onDone,
+  onKind,
   children,
 }: {
   kind: ImportKind;
   file: File;
   onDone: (report: ImportReport, choices: Choices) => void;
+  /** The file is of this kind instead. */
+  onKind: (kind: ImportKind) => void;
   /** The button to choose another file. */
   children: ReactNode;
 }) {
@@ -72,7 +75,7 @@ export function Plan({
       {data && !error && (
         <>
           <Dialect preview={data} choices={choices} saved={saved} onChange={change} />
-          <Questions preview={data} onAnswer={change} onMap={map} onMean={mean} />
+          <Questions preview={data} onAnswer={change} onMap={map} onMean={mean} onKind={onKind} />
           <Columns preview={data} onMap={map} />
           <Values preview={data} onMean={mean} />
           {data.rows.length > 0 && <FirstRows preview={data} />}

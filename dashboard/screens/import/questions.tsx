@@ -1,6 +1,13 @@
 import { useState } from 'react';
 import type { ImportPreview, ImportQuestion } from '../../../src/client/api.ts';
-import { type Choices, type Mapping, type Values, withConstant, withField } from '../../data/imports.ts';
+import {
+  type Choices,
+  type ImportKind,
+  type Mapping,
+  type Values,
+  withConstant,
+  withField,
+} from '../../data/imports.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { DayField } from '../../parts/field.tsx';
@@ -14,13 +21,18 @@ interface QuestionsProps {
   readonly onAnswer: (next: Choices) => void;
   readonly onMap: (to: (mapping: Mapping) => Mapping) => void;
   readonly onMean: (values: Values) => void;
+  /** The file is of another kind than chosen. */
+  readonly onKind: (kind: ImportKind) => void;
 }
 
 /** Questions that only the uploader can answer, with a button per answer. */
-export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMean }: QuestionsProps) {
+export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMean, onKind }: QuestionsProps) {
   if (questions.length === 0) return null;
   const fields = imports.fields[kind];
-  const answer = ({ query: { mapping, values, ...rest } }: ImportQuestion['choices'][number]) => {
+  const answer = ({
+    query: { kind: other, mapping, values, ...rest },
+  }: ImportQuestion['choices'][number]) => {
+    if (other !== undefined) return onKind(other as ImportKind);
     if (values !== undefined) return onMean(values as Values);
     if (mapping === undefined) return onAnswer(rest as Choices);
     const columns = Object.entries(mapping as Record<string, string>);

@@ -260,9 +260,9 @@ function Act({
       { onSuccess: onDone },
     );
   if (number === 0) {
-    return (
-      <p className="soft">{report.failed === report.lines ? imports.nothingGood : imports.nothingToDo}</p>
-    );
+    const { noLines, nothingGood, nothingToDo } = imports;
+    const why = report.failed === report.lines ? nothingGood : nothingToDo;
+    return <p className="soft">{report.lines === 0 ? noLines : why}</p>;
   }
   if (importing.isPending) {
     return (

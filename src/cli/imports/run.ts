@@ -249,10 +249,9 @@ function refused({ questions }: ImportPreview, { message }: ApiError): Error {
     [countryChoice(question, 'XX') ?? [], question.choices].flat(),
   );
   const options = choices.flatMap(({ query }) =>
-    Object.entries(query).map(([name, value]) => optionFor(name, value)),
+    hasOption(query) ? Object.entries(query).map(([name, value]) => optionFor(name, value)) : [],
   );
-  // no option answers it
-  const others = choices.flatMap(({ label, query }) => (Object.keys(query).length === 0 ? [label] : []));
+  const others = choices.flatMap(({ label, query }) => (hasOption(query) ? [] : [label]));
   if (questions.length === 0)
     return new CommandError(`${message.split('. Accept')[0]}: accept it with --yes`, { code: 'bad_request' });
   const how = options.length === 0 ? "--map 'Their column=our_field'" : options.join(' or ');
@@ -262,6 +261,10 @@ function refused({ questions }: ImportPreview, { message }: ApiError): Error {
     code: 'bad_request',
   });
 }
+
+/** Whether options of this command give the answer; the kind of the file is that of the command. */
+const hasOption = (query: Question['choices'][number]['query']): boolean =>
+  Object.keys(query).length > 0 && query.kind === undefined;
 
 function optionFor(name: string, value: unknown): string {
   if (name === 'mapping') {
@@ -289,7 +292,7 @@ async function answerTo(
   answered: Settings,
 ): Promise<Partial<Settings>> {
   const { message, choices } = question;
-  const real = choices.filter(({ query }) => Object.keys(query).length > 0);
+  const real = choices.filter(({ query }) => hasOption(query));
   if (real.length === 0) throw new CommandError(`${message} Specify it with --map`, { code: 'bad_request' });
   const list = real.map(({ label }, index) => `  ${index + 1}  ${printable(label)}\n`).join('');
   const ownAnswer = countryChoice(question, 'XX') === undefined ? '' : ' or two letters';

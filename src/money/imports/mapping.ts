@@ -211,7 +211,7 @@ function otherKind(header: readonly string[], draft: Draft): Question[] {
       about: 'mapping',
       message: `${JSON.stringify(order)} and ${JSON.stringify(amount)} are columns of commissions, and this imports affiliates`,
       choices: [
-        { label: 'import the file as commissions', query: {} },
+        { label: 'import the file as commissions', query: { kind: 'commissions' } },
         choiceOf({ [order]: IGNORE, [amount]: IGNORE }),
       ],
     },

@@ -57,7 +57,7 @@ export function askOtherKind(seen: Seen, has: ReadonlySet<string>): Question[] {
     {
       about: 'mapping',
       message: `the file has no amount and no order, and ${nameSome([...new Set(names)])} are columns of affiliates, and this imports commissions`,
-      choices: [{ label: 'import the file as affiliates', query: {} }],
+      choices: [{ label: 'import the file as affiliates', query: { kind: 'affiliates' } }],
     },
   ];
 }
