@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../cli/support.ts';
 import { plainEnvironment } from '../support/environment.ts';
+import { onceInRun } from '../support/once-in-run.ts';
 
 export interface Ran {
   readonly code: number | null;
@@ -26,24 +27,26 @@ export interface Consumer {
   remove(): void;
 }
 
-/** What `npm install` of the package's file does, as it has no dependencies. */
-function install(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  const options = { cwd: ROOT, encoding: 'utf8' } as const;
-  const pack = ['pack', '--workspace', 'payhook-client', '--ignore-scripts', '--silent'];
-  const file = execFileSync('npm', [...pack, '--pack-destination', folder], options).trim();
-  execFileSync('tar', ['-xzf', join(folder, file), '-C', folder, '--strip-components=1'], options);
+/** What `npm install` of the package's file does, as it has no dependencies: a folder with the content of the file, and the file. */
+async function install(folder: string): Promise<void> {
+  const packed = await onceInRun('client-package', async (made) => {
+    const options = { cwd: ROOT, encoding: 'utf8' } as const;
+    const pack = ['pack', '--workspace', 'payhook-client', '--ignore-scripts', '--silent'];
+    const file = execFileSync('npm', [...pack, '--pack-destination', made], options).trim();
+    execFileSync('tar', ['-xzf', join(made, file), '-C', made, '--strip-components=1'], options);
+  });
+  cpSync(packed, folder, { recursive: true });
 }
 
 /** Creates a project of these programs, file name to code. */
-export function makeConsumer(
+export async function makeConsumer(
   programs: Iterable<readonly [string, string]>,
   compilerOptions: object,
-): Consumer {
+): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-consumer-'));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
-  install(join(folder, 'node_modules/payhook-client'));
+  await install(join(folder, 'node_modules/payhook-client'));
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
   write('package.json', '{"type": "module"}');
   write(

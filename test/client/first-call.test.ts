@@ -47,7 +47,7 @@ test('TypeScript: the example prints the account and its affiliates, and has str
   expect(await typed(commandsOf(example))).toMatch(PRINTED);
   const code = readFileSync(join(ROOT, example), 'utf8');
   const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
-  const consumer = makeConsumer([['first-call.ts', code]], compilerOptions);
+  const consumer = await makeConsumer([['first-call.ts', code]], compilerOptions);
   try {
     expect(consumer.compile()).toBe('');
   } finally {

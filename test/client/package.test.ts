@@ -73,7 +73,7 @@ const world = useWorld();
 let consumer: Consumer;
 beforeAll(async () => {
   const programs = { 'program.ts': PROGRAM, 'mistakes.ts': MISTAKES };
-  consumer = makeConsumer(Object.entries(programs), OPTIONS);
+  consumer = await makeConsumer(Object.entries(programs), OPTIONS);
 });
 afterAll(async () => {
   consumer.remove();
@@ -112,7 +112,7 @@ void main();
 `;
 
 test('a program of CommonJS requires the client and the verification, typed and running', async () => {
-  const required = makeConsumer([['program.cts', REQUIRING]], OPTIONS);
+  const required = await makeConsumer([['program.cts', REQUIRING]], OPTIONS);
   try {
     expect(required.compile()).toBe('');
     const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
@@ -147,9 +147,9 @@ export async function upload(file: File): Promise<Response> {
 export const verify = (request: Request) => request.text().then((text) => verifyWebhook(text, request.headers, ''));
 `;
 
-test('its types need those of browsers only', () => {
+test('its types need those of browsers only', async () => {
   const dom = { ...OPTIONS, lib: ['es2023', 'dom'], types: [] };
-  const inBrowser = makeConsumer([['program.ts', IN_BROWSER]], dom);
+  const inBrowser = await makeConsumer([['program.ts', IN_BROWSER]], dom);
   try {
     expect(inBrowser.compile()).toBe('');
   } finally {

@@ -85,8 +85,8 @@ const missing = (name: string, path: string) =>
 
 const world = useWorld();
 let consumer: Consumer;
-beforeAll(() => {
-  consumer = makeConsumer([], {});
+beforeAll(async () => {
+  consumer = await makeConsumer([], {});
   for (const [name, code] of [
     ['check.mjs', CHECK],
     ['main.mjs', MAIN],

@@ -30,7 +30,7 @@ const ran = new Set<string>();
 beforeAll(async () => {
   client = createClient({ url: world.url, apiKey: world.api.key });
   const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
-  consumer = makeConsumer(programs, { ...compilerOptions, noEmit: false });
+  consumer = await makeConsumer(programs, { ...compilerOptions, noEmit: false });
 });
 afterAll(async () => {
   consumer.remove();

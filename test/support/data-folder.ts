@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inject } from 'vitest';
 import { openPlatform } from '../../src/app/platform.ts';
 import { addCells } from '../../src/cells/manage.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import type { TestCell } from './cell-of-file.ts';
+import { onceInRun } from './once-in-run.ts';
 import { firstKeyIn } from './postgres.ts';
-import { until } from './wire.ts';
 
 const run = promisify(execFile);
 
@@ -17,30 +16,10 @@ const run = promisify(execFile);
  * is created once in a run, because creating takes seconds of processor time and many syncs of the disk.
  */
 export async function putDataFolder(dataDir: string, cell: TestCell = 0): Promise<void> {
-  const original = join(inject('postgres').folder, `data-${cell}`);
-  if (!existsSync(original)) await makeOnce(original, cell);
+  const original = await onceInRun(`data-${cell}`, (folder) => make(folder, cell));
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // with its owners: root gives PostgreSQL's files to another user
   await run('cp', ['-a', `${original}/.`, dataDir]);
-}
-
-/** Creates the original, or waits until another process of the run has done so. */
-async function makeOnce(original: string, cell: TestCell): Promise<void> {
-  const unfinished = `${original}-unfinished`;
-  try {
-    mkdirSync(unfinished, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await until('the data folder of the run', () => existsSync(original));
-    return;
-  }
-  try {
-    if (existsSync(original)) return;
-    await make(unfinished, cell);
-    renameSync(unfinished, original);
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
 }
 
 async function make(dataDir: string, cell: TestCell): Promise<void> {
