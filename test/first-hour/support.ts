@@ -50,6 +50,9 @@ export function isAsShown(printed: string, shown: string): boolean {
 
 const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
+/** Shell code that makes `npx` start a program without the work of npx, which takes as long as the commands that it starts. */
+export const QUICK_NPX = 'npx() { PATH=node_modules/.bin:$PATH "$@"; }\n';
+
 export interface Clone {
   readonly folder: string;
   remove(): void;
