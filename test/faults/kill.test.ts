@@ -10,7 +10,7 @@ import { type DataFolder, dataFolder, type ServerProcess } from './support-serve
 
 const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
-const LINES = rounds(2000, 20_000);
+const LINES = rounds(500, 20_000);
 
 interface Stored {
   readonly payouts: { id: string; status: string; commission_count: number }[];
