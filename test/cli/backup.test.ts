@@ -12,6 +12,7 @@ import {
   makeCommission,
   makePayout,
 } from '../api/fixtures.ts';
+import { putDataFolder } from '../support/data-folder.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { longRun, rounds } from '../support/depth.ts';
 import { IMBALANCES, LOOSE_ENDS } from '../support/imbalances.ts';
@@ -314,6 +315,7 @@ test('a server makes the backups that its settings schedule', async () => {
   const folder = path('by itself');
   mkdirSync(folder);
   const own = { DATA_DIR: path('scheduled'), BACKUP_EVERY: '24h', BACKUP_TO: folder };
+  await putDataFolder(own.DATA_DIR);
   const server = await startServer(machine, { env: own });
   await until('the backup', async () =>
     readdirSync(folder).some((name) => /^payhook-.*Z\.payhook$/.test(name)),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { putDataFolder } from '../support/data-folder.ts';
 import { programHere, runHere, runOn } from './here.ts';
 import { type Machine, startMachine, startServer } from './support.ts';
 
@@ -171,6 +172,7 @@ test('init creates data once, and prints no secret unless to a terminal', async 
 
 test('the folder is the one of --data-dir, of --env-file, or of the server that was started here', async () => {
   const elsewhere = join(machine.folder, 'elsewhere');
+  await putDataFolder(elsewhere);
   const server = await startServer(machine, { env: { DATA_DIR: elsewhere } });
   const here = await runOn(machine)(['accounts', 'list'], HERE);
   expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });

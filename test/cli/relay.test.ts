@@ -33,7 +33,10 @@ const databaseUrl = () => {
 };
 const environment = (url = world.url, key = api.key) => ({ env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: key } });
 const relay = (...args: string[]) =>
-  machine.run(['relay', '--database', databaseUrl(), '--table', 'outbox', '--once', ...args], environment());
+  runOn(machine)(
+    ['relay', '--database', databaseUrl(), '--table', 'outbox', '--once', ...args],
+    environment(),
+  );
 const start = () => machine.start(['relay', '--database', databaseUrl(), '--table', 'outbox'], environment());
 const events = async (type: string): Promise<Json[]> =>
   (await api.get(`/v2/events?type=${type}&per_page=100`)).body.data.reverse();
