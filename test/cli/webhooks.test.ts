@@ -73,6 +73,7 @@ let listener: Listening;
 test('listen, started before the server, verifies webhooks of an endpoint created later', async () => {
   port = '0';
   listener = await listen();
+  await machine.init();
   server = await startServer(machine, { env });
   // without PAYHOOK_URL, by the data folder
   const line = ['webhooks', 'create', url, '--types', 'order.*', '--description', 'my machine'];
