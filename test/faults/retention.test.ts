@@ -18,7 +18,7 @@ import type { World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
 const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
-const ROUNDS = rounds(2, 12);
+const ROUNDS = rounds(1, 12);
 /** More, until a kill has hit the middle of a drop. */
 const MOST_ROUNDS = ROUNDS + 8;
 const WEEKS = 4;
