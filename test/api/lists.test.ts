@@ -290,7 +290,9 @@ const BAD_PAGING = [
 const pagesOf = (rows: number) => String(rounds(Math.max(1, Math.ceil(rows / 4)), 2));
 
 describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCounting }) => {
-  const all = () => allOf(api, path());
+  let known: Json[] | undefined;
+  /** Its rows, which no test changes. */
+  const all = async () => (known ??= await allOf(api, path()));
 
   test.each(BAD_PAGING)('refuses %s=%j by name', async (name, first, more) => {
     for (const value of path() === LISTS[0]?.path() ? [first, ...more] : [first])
@@ -346,22 +348,11 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     }
   });
 
+  const inOrder = (sort: string) => allOf(api, `${path()}?sort=${sort}`);
+
   test.each(sortFields)('can be sorted by %s both ways, every row once', async (field) => {
+    const [up, down] = [await inOrder(field), await inOrder(`-${field}`)];
     const everything = await all();
-    const walk = async (sort: string) => {
-      const rows: Json[] = [];
-      let next: URL | undefined = new URL(
-        `${world.url}${path()}?sort=${sort}&per_page=${pagesOf(everything.length)}`,
-      );
-      while (next) {
-        const answer: Answer = await api.get(next.pathname + next.search);
-        expect(answer.status, answer.text).toBe(200);
-        rows.push(...answer.body.data);
-        next = linksOf(answer).next;
-      }
-      return rows;
-    };
-    const [up, down] = [await walk(field), await walk(`-${field}`)];
     const text = (rows: Json[]) => rows.map((row) => JSON.stringify(row));
     expect(text(up).toSorted()).toEqual(text(everything).toSorted());
     expect(new Set(text(up)).size).toBe(everything.length);
@@ -371,11 +362,10 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     for (let index = 1; index < values.length; index += 1)
       if (typeof values[index] !== 'string' || /_at$|^id$/.test(field))
         expect(rank(values[index]) >= rank(values[index - 1])).toBe(true);
-  });
-
-  test.each(sortFields)('can be read by cursors in the order of %s, both ways', async (field) => {
-    for (const sort of [field, `-${field}`]) {
-      const expected = await allOf(api, `${path()}?sort=${sort}`);
+    for (const [sort, expected] of [
+      [field, up],
+      [`-${field}`, down],
+    ] as const) {
       const [rows, pages] = await walkBy(path(), { sort, per_page: pagesOf(expected.length) });
       expect(rows).toEqual(expected);
       const numbers = pages.map(({ page }) => page);
@@ -385,6 +375,27 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       expect(pages.at(-1)?.next).toBeNull();
     }
   });
+
+  // a short run reads pages by their links in one order of each list, and in the others by cursors alone
+  test.each(sortFields.slice(0, rounds(1, 100)))(
+    'can be read by links in the order of %s, both ways',
+    async (field) => {
+      for (const sort of [field, `-${field}`]) {
+        const expected = await inOrder(sort);
+        const rows: Json[] = [];
+        let next: URL | undefined = new URL(
+          `${world.url}${path()}?sort=${sort}&per_page=${pagesOf(expected.length)}`,
+        );
+        while (next) {
+          const answer: Answer = await api.get(next.pathname + next.search);
+          expect(answer.status, answer.text).toBe(200);
+          rows.push(...answer.body.data);
+          next = linksOf(answer).next;
+        }
+        expect(rows).toEqual(expected);
+      }
+    },
+  );
 
   test('refuses a cursor of another list, with a page, or with another order', async () => {
     const [sort = ''] = sortFields;
@@ -659,7 +670,9 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   const log = first.object === 'webhook_event' || name === 'tag' ? await logCases(name) : null;
   if (log !== null) return log;
   const found = distinct(rows, name);
-  const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
+  const cases: Case[] = found
+    .slice(0, rounds(4, 12))
+    .map((value) => [value, (row) => String(row[name]) === value]);
   const prefix = OPAQUE[name];
   if (prefix) return [...cases, [`${prefix}_${'0'.repeat(32)}`, () => false]];
   if (name === 'type' && /^(webhook|published)_event$/.test(first.object))
