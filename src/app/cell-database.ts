@@ -11,13 +11,13 @@ import { openDatabase } from './database.ts';
 import { heldKeys } from './secret-keys.ts';
 
 /**
- * Connects the database of a cell other than 0, whatever it contains, and creates its schema if it is missing. `verify` throws
- * CellError unless the rows are those of the cell. Throws CellError if the directory does not have the cell.
+ * Connects the database of a cell other than 0, whatever it contains, and creates its schema if it is missing: at `url`, or where the
+ * directory says (null). `verify` throws CellError unless the rows are those of the cell. Throws CellError if the directory does not
+ * have the cell, or if Citus has nodes there and the cell has no login of its own.
  */
 export async function openCellDatabase(
   config: Config,
-  number: number,
-  log: Logger,
+  { number, url, log }: { number: number; url: string | null; log: Logger },
 ): Promise<{ db: Database; verify(tx: Tx): Promise<void>; close(): Promise<void> }> {
   const first = await openDatabase(config, { purpose: 'command', log, onlyExisting: true });
   try {
@@ -31,14 +31,19 @@ export async function openCellDatabase(
       )
     ).find((each) => each.number === number && each.state !== 'closed');
     if (row === undefined) throw new CellError(`there is no cell ${number}: payhook cells list shows all`);
-    if (row.urlProblem !== null) {
+    if (url === null && row.urlProblem !== null) {
       throw new CellError(`the URL of cell ${number} cannot be decrypted: ${row.urlProblem}`);
     }
     const installation = await installationOf(first.db);
     const { connecting } = first;
-    const options = { ...connecting, ...targetOf(connecting, row), poolSize: 1 };
-    if (row.schema !== null) await createSchema(options, row.schema);
-    const db = connect({ ...options, cell: { number, schema: row.schema } });
+    const target = targetOf(connecting, url === null ? row : { url, listenUrl: null });
+    const db = connect({ ...connecting, ...target, poolSize: 1, cell: { number, schema: row.schema } });
+    if (row.schema !== null && !(await createSchema(db, row.schema))) {
+      await db.close();
+      throw new CellError(
+        'Citus places each cell on a node, where only a login of its own can select the schema; this cell has none',
+      );
+    }
     return {
       db,
       async verify(tx) {

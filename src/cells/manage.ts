@@ -114,10 +114,7 @@ async function createPlace(at: Installation, place: Place, installation: string)
   const options = { ...at.connecting, ...targetOf(at.connecting, place), poolSize: 1 };
   const db = connect(options);
   try {
-    if (!(await hasNodes(db.reader))) {
-      await createSchema(options, schema);
-      return place;
-    }
+    if (await createSchema(db, schema)) return place;
     const { target, direct } = options;
     const login = newLogin(schema);
     const urls = {
@@ -183,7 +180,9 @@ async function requireCellAt(
   try {
     if (!(await hasTables(cell.reader))) {
       const where = schema === null ? 'the schema of the login' : `the schema ${schema}`;
-      throw new CellError(`${where} there has no tables of Payhook: copy the cell before its URL is changed`);
+      throw new CellError(
+        `${where} there has no tables of Payhook: payhook restore FILE --cell ${number} --url URL restores a backup of the cell there`,
+      );
     }
     const problem = await strangerProblem(cell.reader, number, await installationOf(at.db));
     if (problem !== null) throw new CellError(problem);

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import sql, { raw } from 'sql-template-tag';
 import { hasNodes } from '../db/citus.ts';
-import { type ConnectOptions, connect } from '../db/connect.ts';
 import { type Database, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
@@ -77,19 +76,14 @@ export async function readFacts(db: Reader): Promise<{ accounts: number; version
   );
 }
 
-/** Creates a schema where a database is, if it is missing. Throws CellError if Citus has nodes there. */
-export async function createSchema(connecting: ConnectOptions, schema: string): Promise<void> {
-  const db = connect(connecting);
-  try {
-    if (await hasNodes(db.reader)) {
-      throw new CellError(
-        'Citus places each cell on a node, where only a login of its own can select the schema; this cell has none',
-      );
-    }
-    await db.transaction((tx) => rows(tx, raw(`create schema if not exists ${pg.escapeIdentifier(schema)}`)));
-  } finally {
-    await db.close();
-  }
+/**
+ * Creates a schema in a database, if it is missing. Where Citus has nodes it creates nothing and returns false: on a node only a login
+ * of its own can select a schema.
+ */
+export async function createSchema(db: Database, schema: string): Promise<boolean> {
+  if (await hasNodes(db.reader)) return false;
+  await db.transaction((tx) => rows(tx, raw(`create schema if not exists ${pg.escapeIdentifier(schema)}`)));
+  return true;
 }
 
 /** Throws CellError unless the schema is empty, or is what an earlier run of the same command left. */

@@ -6,6 +6,8 @@ import { notifyOfFailingChore } from '../../src/app/chore-alerts.ts';
 import { choresOf } from '../../src/app/chores.ts';
 import { addCells } from '../../src/cells/manage.ts';
 import { keepHouse } from '../../src/db/chores.ts';
+import { expectRefusal } from '../api/fixtures.ts';
+import { emptyDatabase } from '../cli/backup-support.ts';
 import { runHere } from '../cli/here.ts';
 import { useMachine } from '../cli/support.ts';
 import { scrape } from '../operations/support.ts';
@@ -182,6 +184,49 @@ test('a backup writes a file for each cell, and is restored into that cell only'
     const restored = await run('restore', shop, '--cell', '1');
     expect(restored, restored.stderr).toMatchObject({ code: 0 });
     expect(await world.query('select name from cell_1.accounts')).toEqual([{ name: 'Shop' }]);
+  }));
+
+test('a cell whose PostgreSQL is gone is restored into another one by one command, and served there', () =>
+  onCells(async (world, run) => {
+    world.expectErrors();
+    const proxy = await latencyProxy(inject('postgres'), 0);
+    const [cell = 0] = await addCellsTo(world, 1, { url: await urlOfWorld(world, proxy.port) });
+    const number = String(cell);
+    const { api, id } = await accountIn(world, cell);
+    const file = join(machine.folder, 'cell.payhook');
+    expect(await run('backup', file, '--cell', number)).toMatchObject({ code: 0 });
+    proxy.refusing = true;
+    proxy.cut();
+    expectRefusal(await api.get('/v2/account'), 503, 'cell_unavailable');
+
+    const other = await emptyDatabase();
+    try {
+      expect(await run('restore', file, '--url', other.url)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--url needs --cell'),
+      });
+      expect(await run('restore', file, '--cell', number, '--url', 'db-3.example.com')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--url must begin with postgres://'),
+      });
+      expect(await run('cells', 'set-url', number, other.url)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`payhook restore FILE --cell ${number} --url URL`),
+      });
+      const restored = await run('restore', file, '--cell', number, '--url', other.url);
+      expect(restored, restored.stderr).toMatchObject({ code: 0 });
+      await world.platform.cells.refresh(); // a running server does it when the directory changes
+      const account = await api.get('/v2/account');
+      expect([account.status, account.body.id]).toEqual([200, id]);
+      expect(await run('restore', file, '--cell', number, '--url', other.url)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('is not empty'),
+      });
+    } finally {
+      await world.platform.cells.of(cell)?.close();
+      await other.drop();
+      await proxy.close();
+    }
   }));
 
 test('scheduled backups save every cell that is due; one that fails is reported, and the others are saved', () =>

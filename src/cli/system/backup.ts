@@ -14,6 +14,7 @@ import { quietLog, readConfigHere, refuseRemote, withPlatform } from '../command
 import { onInterrupt } from '../terminal/interrupt.ts';
 import { printable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { requireUrl } from './cells.ts';
 
 const BACKUP_HELP = `
 Servers and workers keep running. The file contains the whole database as of one instant. In a folder, its name is the current time.
@@ -38,12 +39,14 @@ Credentials are restored too: a key, session, grant or link that was revoked aft
 --end-credentials ends all of them, and every application needs a new client secret. Passwords are those of the backup.
 
 With several cells, restore cell 0 first. Then restore each other cell with --cell into the place that the directory names, whose
-schema must be empty. A backup cannot be restored into another cell.
+schema must be empty. With --url it is restored into another PostgreSQL, and running servers and workers use it there within seconds. A
+backup cannot be restored into another cell.
 
 Examples:
   $ payhook restore /backup/payhook-2026-11-22T030000Z.payhook --data-dir /var/lib/payhook/data
   $ payhook restore monday.payhook --end-credentials --data-dir /var/lib/payhook/data
   $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/etc/payhook.key payhook restore monday.payhook --identity-file backup.key
+  $ payhook restore cell-3.payhook --cell 3 --url postgres://payhook:…@db-3.example.com/payhook
 `;
 
 interface BackupOptions {
@@ -59,6 +62,7 @@ interface RestoreOptions {
   readonly identityFile?: string;
   readonly endCredentials?: boolean;
   readonly cell?: string;
+  readonly url?: string;
 }
 
 /** `payhook backup` and `payhook restore`. */
@@ -95,6 +99,7 @@ export function addBackup(machine: (name: string) => Command, cli: Cli): void {
     .option('--passphrase-file <file>', 'a file with the passphrase of the backup')
     .option('--identity-file <file>', 'the age secret key of the backup, as written by age-keygen')
     .option('--cell <number>', 'restore this cell, into the place that the directory names')
+    .option('--url <url>', 'restore the cell into this PostgreSQL, which the directory names from then on')
     .option('--end-credentials', 'end all API keys, sessions, OAuth grants and links in the backup')
     .option(
       '--json',
@@ -216,8 +221,14 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   const { openDatabase } = await import('../../app/database.ts');
   const { openCellDatabase } = await import('../../app/cell-database.ts');
   const { refusalOfKeys } = await import('../../app/secret-keys.ts');
-  // encrypted values are copied as they are; a server needs the key when it starts
-  const config = await readConfigHere(terminal, { needsKey: false });
+  const { setUrls } = await import('../../cells/manage.ts');
+  const cell = options.cell === undefined ? 0 : readCell(options.cell);
+  const { url = null } = options;
+  if (url !== null) await requireUrl(url, '--url');
+  if (url !== null && cell === 0)
+    throw new UsageError('--url needs --cell: DATABASE_URL names the place of cell 0');
+  // encrypted values are copied as they are, and a server needs the key when it starts; the directory encrypts the URL with it
+  const config = await readConfigHere(terminal, { needsKey: url !== null });
   const log = await quietLog(config, terminal);
   const isGiven = options.passphraseFile !== undefined || options.identityFile !== undefined;
   const key = isGiven
@@ -225,14 +236,15 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
     : { passphrase: config.backup.passphrase };
   let problem: string | null = null;
   const endsCredentials = options.endCredentials === true;
-  const cell = options.cell === undefined ? 0 : readCell(options.cell);
   const { manifest, rows, sums, migrated, credentials } = await restoreBackup({
     endsCredentials,
     file,
     key,
     cell,
     open: () =>
-      cell === 0 ? openDatabase(config, { purpose: 'command', log }) : openCellDatabase(config, cell, log),
+      cell === 0
+        ? openDatabase(config, { purpose: 'command', log })
+        : openCellDatabase(config, { number: cell, url, log }),
     checked(found) {
       terminal.note(
         `The file is complete: ${rowsOf(found)} rows as of ${found.made_at}, by Payhook ${found.program}`,
@@ -242,6 +254,8 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
     },
     progress: (table) => (terminal.showsProgress ? terminal.note(`restored ${table}`) : undefined),
   });
+  if (url !== null)
+    await withPlatform(terminal, (platform) => setUrls(platform, cell, { url, listenUrl: null }));
   const { made_at, migrations, tables } = manifest;
   const schema_version = migrations.at(-1)?.version;
   const result = { file, made_at, cell, schema_version, rows, sums, migrated, secret_key_problem: problem };
@@ -254,6 +268,9 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
           `  ${of.padEnd(13)} ${amount} minor units of ${currency}, as in the backup`,
       ),
       ...migrated.map((name) => `  migrated      ${name}`),
+      ...(url === null
+        ? []
+        : ['  place         the given URL, which running servers and workers use within seconds']),
       problem === null ? '  secret key    decrypts the encrypted values' : `  secret key    ${problem}`,
       ...tellCredentials(credentials, { made_at, ended: endsCredentials }),
       '',

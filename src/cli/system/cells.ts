@@ -127,7 +127,8 @@ async function readUrls(url: string | undefined, { listenUrl }: UrlOptions): Pro
   return { url: url ?? null, listenUrl: listenUrl ?? null };
 }
 
-async function requireUrl(url: string | undefined, name: string): Promise<void> {
+/** Throws a UsageError if a URL is given that does not name one PostgreSQL; `name` is that of its argument or option. */
+export async function requireUrl(url: string | undefined, name: string): Promise<void> {
   const { addressesOf } = await import('../../kernel/database-url.ts');
   if (url === undefined || addressesOf(url)?.length === 1) return;
   throw new UsageError(`${name} must begin with postgres:// or postgresql:// and name one server`);
