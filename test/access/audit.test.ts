@@ -173,18 +173,21 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('putAffiliateDestination', destination, { body: { type: 'other' } });
   const bank = { type: 'sepa', account_holder: 'A. Lovelace', iban: 'DE89370400440532013000' };
   await act('putAffiliateDestination', destination, { body: bank });
-  await world.query(`insert into payee_verifications (account_id, destination_id, affiliate_id, result, bank_name, payment_file)
-    select account_id, id, affiliate_id, 'close_match', 'Ada Lovelace', 'P1-R1-F1' from affiliate_destinations x
-    where replaced_at is null and type = 'sepa' and account_holder = 'A. Lovelace'`);
+  // a CTE: Citus refuses an insert of rows of a table if a default calls a function
+  await world.query(`with x as (select account_id, id, affiliate_id from affiliate_destinations
+      where replaced_at is null and type = 'sepa' and account_holder = 'A. Lovelace')
+    insert into payee_verifications (account_id, destination_id, affiliate_id, result, bank_name, payment_file)
+    select account_id, id, affiliate_id, 'close_match', 'Ada Lovelace', 'P1-R1-F1' from x`);
   await act('useVerifiedName', `${destination}/verified-name`, { body: { name: 'Ada Lovelace' } });
   for (const [code, decision] of [
     ['C04', 'accept'],
     ['C01', 'dismiss'],
   ]) {
     const [made] = await world.query<{ id: string }>(
-      `insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code, account_holder, received_on, due_on)
-       select account_id, id, affiliate_id, new_id(), $1, 'A. King', now(), now() from affiliate_destinations x
-       where replaced_at is null and type = 'sepa' and affiliate_id = $2 returning public_id('cor', id) as id`,
+      `with x as (select account_id, id, affiliate_id from affiliate_destinations
+         where replaced_at is null and type = 'sepa' and affiliate_id = $2)
+       insert into destination_corrections (account_id, destination_id, affiliate_id, payout_id, code, account_holder, received_on, due_on)
+       select account_id, id, affiliate_id, new_id(), $1, 'A. King', now(), now() from x returning public_id('cor', id) as id`,
       [code, affiliate.id],
     );
     const path = `${affiliates}/destination-corrections/${made?.id}/${decision}`;
