@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { makePartitions } from '../../src/db/partitions.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
 import { startMachine } from '../cli/support.ts';
+import { isOnNode } from '../support/cell-of-file.ts';
 import { keepHouse } from '../support/chores.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { holdBack, untilLockWait } from '../support/held.ts';
@@ -114,7 +115,8 @@ describe.concurrent('an undelivered event', () => {
         '{}',
       ]);
       await stage.world.query(
-        `insert into event_tags select account_id, id, 'order:7' from events where id >= id_floor(now() - interval '130 days')`,
+        `with x as (select account_id, id from events where id >= id_floor(now() - interval '130 days'))
+         insert into event_tags select account_id, id, 'order:7' from x`,
       );
       await drop(stage);
       expect(await logged(stage)).toMatchObject({ ids: [`evt_${event.replaceAll('-', '')}`], total: 1 });
@@ -265,31 +267,35 @@ describe.concurrent('an aborted drop', () => {
     }),
   );
 
-  test('while PostgreSQL detached a table is completed too, and events are published all the while', () =>
-    onStage(quiet, async (stage) => {
-      await beginning(stage);
-      // a long reader of the log: detaching waits, and is cancelled as by a kill
-      const reader = await stage.world.connect();
-      await reader.query('begin; select from attempts limit 1');
-      const dropping = drop(stage).then(
-        () => 'done',
-        () => 'cancelled',
-      );
-      const pending = () => stage.world.query('select 1 from pg_inherits where inhdetachpending');
-      await until('a table is being detached', async () => (await pending()).length === 1);
-      await stage.world.query(
-        `select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and query ~ 'concurrently$'`,
-      );
-      expect(await dropping).toBe('cancelled');
-      expect(await logged(stage)).toMatchObject({ total: 1 });
-      await stage.publish();
-      await stage.world.db.transaction((tx) => makePartitions(tx, [new Date(ago(400)).toISOString()]));
-      await reader.end();
-      expect(await pending()).toHaveLength(1);
-      await drop(stage);
-      expect(await leftoversOf(stage, OLD)).toEqual(NOTHING);
-      expect(await logged(stage)).toMatchObject({ total: 2 });
-    }));
+  // Citus has no DETACH CONCURRENTLY
+  test.skipIf(isOnNode())(
+    'while PostgreSQL detached a table is completed too, and events are published all the while',
+    () =>
+      onStage(quiet, async (stage) => {
+        await beginning(stage);
+        // a long reader of the log: detaching waits, and is cancelled as by a kill
+        const reader = await stage.world.connect();
+        await reader.query('begin; select from attempts limit 1');
+        const dropping = drop(stage).then(
+          () => 'done',
+          () => 'cancelled',
+        );
+        const pending = () => stage.world.query('select 1 from pg_inherits where inhdetachpending');
+        await until('a table is being detached', async () => (await pending()).length === 1);
+        await stage.world.query(
+          `select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and query ~ 'concurrently$'`,
+        );
+        expect(await dropping).toBe('cancelled');
+        expect(await logged(stage)).toMatchObject({ total: 1 });
+        await stage.publish();
+        await stage.world.db.transaction((tx) => makePartitions(tx, [new Date(ago(400)).toISOString()]));
+        await reader.end();
+        expect(await pending()).toHaveLength(1);
+        await drop(stage);
+        expect(await leftoversOf(stage, OLD)).toEqual(NOTHING);
+        expect(await logged(stage)).toMatchObject({ total: 2 });
+      }),
+  );
 
   test('is completed once by two processes at once', () =>
     onStage(quiet, async (stage) => {
