@@ -10,6 +10,7 @@ import {
   PAYOUTS,
   PROGRAMS,
 } from '../api/fixtures.ts';
+import { isLong } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
@@ -29,6 +30,10 @@ async function sumOf(page: Page, title: string): Promise<number> {
 }
 
 const hundredthsOf = (text: string): number => Math.round(Number(text.replace(/[^-\d.]/g, '')) * 100);
+
+/** The indexes of the columns of all amounts that are links. */
+const COLUMNS =
+  "[...document.querySelectorAll('main td.figure a')].map((each) => each.closest('td').cellIndex)";
 
 inChromium('the amounts of a report', (chromium) => {
   const world = useWorld();
@@ -76,13 +81,17 @@ inChromium('the amounts of a report', (chromium) => {
       const amounts = page.locator('main td.figure a');
       await amounts.first().waitFor();
       const titles = (await page.locator('main thead th').allTextContents()).map((text) => text.trim());
-      const count = await amounts.count();
-      expect(count).toBeGreaterThan(by === 'method' ? 4 : 6);
-      for (let index = 0; index < count; index += 1) {
+      const columns = await page.evaluate<number[]>(COLUMNS);
+      // in a short run those of the first and the last row of each column
+      const chosen = [...columns.keys()].filter((index) => {
+        const column = columns[index] ?? -1;
+        return isLong || columns.indexOf(column) === index || columns.lastIndexOf(column) === index;
+      });
+      expect(columns.length).toBeGreaterThan(by === 'method' ? 4 : 6);
+      for (const index of chosen) {
         const amount = amounts.nth(index);
         const text = (await amount.textContent()) ?? '';
-        const cell = amount.locator('xpath=ancestor::td');
-        const title = titles[await cell.evaluate((td) => (td as unknown as { cellIndex: number }).cellIndex)];
+        const title = titles[columns[index] ?? -1];
         await amount.click();
         const isOfEntries = new URL(page.url()).pathname === '/reports/entries';
         const where = `${title} ${text} at ${page.url()}`;
@@ -95,9 +104,9 @@ inChromium('the amounts of a report', (chromium) => {
           await sumOf(page, isOfEntries && isOwed ? 'Changes what is owed by' : String(title)),
           where,
         ).toBe(hundredthsOf(text));
-        if (by === 'currency' && index === 0) await expectAccessible(page);
+        if (by === 'currency' && index === chosen[0]) await expectAccessible(page);
         await page.goBack();
-        await amounts.nth(count - 1).waitFor();
+        await amounts.last().waitFor();
       }
       expectQuiet(visitor);
     },
