@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askerOf, type Member, memberOf } from '../access/support.ts';
 import type { Api, RequestOptions } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
@@ -174,7 +175,7 @@ describe.each(WITH_ID)('$method $path', (operation) => {
             ]
           : [`0${good}`, `${good}.0`, `+${good}`, '9007199254740993', '99999999999999999999']),
       ].filter((id) => id !== good);
-      const few = ['%zz', '-1', `${good}%00`, ...bad.slice(-1)];
+      const few = ['%zz', ...bad.slice(-1)];
       for (const id of FIRST_WITH.get(name) === operation ? bad : few) {
         const answer = await ask(world.api, operation, fill(operation.path, { ...ids, [name]: id }));
         expect([id.slice(0, 40), answer.status, answer.text]).toEqual([id.slice(0, 40), 404, missing.text]);
@@ -210,7 +211,8 @@ describe('a method that a path does not have', () => {
   // named like a payout, `current` is refused by the operations that take an id
   const ALIAS = /\/payouts\/current$/;
 
-  test.each(paths)('%s answers 405 with Allow', async (path) => {
+  // one handler answers them all, from the table of operations
+  test.each(someOf(paths, 40))('%s answers 405 with Allow', async (path) => {
     const at = fill(path, ids);
     const possible = methodsOf(at);
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -255,7 +257,7 @@ describe('a path that does not exist', () => {
 
 describe('a trailing slash', () => {
   // an unknown id is refused after everything else, so both ways must give the same result
-  test.each(OPERATIONS)('$method $path answers the same with it', async (operation) => {
+  test.each(someOf(OPERATIONS, 40))('$method $path answers the same with it', async (operation) => {
     const { method, path } = operation;
     // the interface gives one path with a slash: both work there too
     const known = path.includes('/invoices/download') ? { ...ids, payout_id: paidId } : ids;
