@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { isLong } from '../support/depth.ts';
 import {
   type Block,
   blocksOf,
@@ -12,6 +13,7 @@ import {
   isAsShown,
   newcomer,
   type Ports,
+  QUICK_NPX,
   type Running,
   startShell,
   typeBlocks,
@@ -20,19 +22,20 @@ import {
 
 // A newcomer's first hour: every command block of the README in a fresh clone, in order, compared with the output that
 // the README shows. The first block is terminal one, which keeps the server running; the others are terminal two. There
-// the reader continues with the page for programmers, so that the two never contradict each other.
+// the reader continues with the receiver and, in a long run, with the page for programmers, so that the two never contradict
+// each other; integration.test.ts types that page in every run.
 const BLOCKS = blocksOf('README.md');
 // `.ci/run` has just installed and built this clone with the same command, which takes a minute of processor time, and
-// npx takes as long as the commands it runs (package.test.ts types it): only the long run types both.
-const INSTALLS = process.env.TEST_LONG !== undefined;
-const NPX = INSTALLS ? '' : 'npx() { PATH=node_modules/.bin:$PATH "$@"; }\n';
+// package.test.ts starts a server with npx: only the long run types both.
+const INSTALLS = isLong;
+const NPX = INSTALLS ? '' : QUICK_NPX;
 const has = (tool: string) => spawnSync(tool, ['--version']).status === 0;
 const hasCurl = has('curl');
 const RECEIVER = blocksOf('docs/webhooks.md').filter(({ heading }) => heading === 'Try it on this machine');
-const NEXT = has('jq') ? blocksOf('docs/integration.md') : [];
+const NEXT = isLong && has('jq') ? blocksOf('docs/integration.md') : [];
 
 describe.skipIf(!hasCurl)(
-  'the README in a fresh clone, then a receiver of docs/webhooks.md and docs/integration.md',
+  'the README in a fresh clone, then a receiver of docs/webhooks.md and, in a long run, docs/integration.md',
   () => {
     let clone: Clone;
     let ports: Ports;
@@ -40,7 +43,9 @@ describe.skipIf(!hasCurl)(
     let started: string;
     let typed: { output: string; code: number }[];
     const [start, ...second] = BLOCKS as [Block, ...Block[]];
-    const rest = [...second, ...RECEIVER, ...NEXT];
+    // cli/demo.test.ts runs the demo, which costs as much as all others
+    const isTyped = ({ commands }: Block) => isLong || !commands.startsWith('npx payhook demo');
+    const rest = [...second.filter(isTyped), ...RECEIVER, ...NEXT];
 
     beforeAll(async () => {
       clone = freshClone(INSTALLS);
