@@ -5,6 +5,9 @@ export const spin = () => {
   for (;;);
 };
 
+/** Waits forever, which takes no processor time. */
+export const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+
 /** Allocates memory endlessly. */
 export const fill = () => {
   const all = [];
