@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { rounds } from '../../test/support/depth.ts';
 import { expectProperty } from '../../test/support/properties.ts';
 import { Failure } from './errors.ts';
 import { canonicalWithPauses, itemsOfList, readLongJson } from './long-json.ts';
@@ -86,7 +87,7 @@ async function outcome(read: () => StrictJson | Promise<StrictJson>) {
 
 test('a long body is read with pauses as it is at once', () =>
   expectProperty({
-    ...{ name: 'long JSON', arbitrary: body, cases: 150 },
+    ...{ name: 'long JSON', arbitrary: body, cases: rounds(60, 150) },
     async check(text) {
       const atOnce = await outcome(() => readStrictJson(text, MOST_PARTS));
       const withPauses = await outcome(() => readLongJson(text, MOST_PARTS));

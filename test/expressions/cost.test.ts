@@ -35,7 +35,7 @@ function slowText(source: string, flags: string): string | null {
       return after >= LIMIT || after > before * least;
     };
     // linear cost doubles with the length, quadratic cost grows by four
-    if (grows(512, 2.4) && grows(1024, 2.6) && grows(4096, 3)) {
+    if (grows(256, 2.4) && grows(1024, 2.6) && grows(4096, 3)) {
       return `${JSON.stringify(start)} + ${JSON.stringify(unit)} repeated + ${JSON.stringify(end)}`;
     }
   }

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { rounds } from '../../../test/support/depth.ts';
 import { compileSchema, MOST_STEPS, patternOf, violationOf } from './schema.ts';
 
 /** The keyword; an object literal with it would be taken for a promise. */
@@ -131,7 +132,7 @@ describe('a value', () => {
         fc.pre(other !== null);
         expect(judge(schema, value) === null).toBe(other);
       }),
-      { seed: 7, numRuns: 400 },
+      { seed: 7, numRuns: rounds(150, 400) },
     );
   });
 });
