@@ -55,6 +55,8 @@ export const payouts = {
     review: 'Review',
     reviewed: 'Review noted',
     note: 'What you found out',
+    fewer: 'Show fewer signals',
+    show: (signals: number) => `Show ${count(signals, 'more signal', 'more signals')}`,
     more: (signals: number) => `and ${count(signals, 'more signal', 'more signals')}`,
     csv: 'Signals as CSV',
   },

@@ -8,10 +8,10 @@ inChromium('signals of fraud', (chromium) => {
   const world = useWorld();
   const api = useAccount(world);
 
-  /** Two affiliates with one bank account. */
-  async function couple(): Promise<Json[]> {
+  /** Affiliates with one bank account. */
+  async function family(...names: readonly string[]): Promise<Json[]> {
     const all: Json[] = [];
-    for (const name_first of ['Ada', 'Ben'])
+    for (const name_first of names)
       all.push(
         await makePayee(
           api,
@@ -23,7 +23,7 @@ inChromium('signals of fraud', (chromium) => {
   }
 
   test('are set in the account, shown in the preview, and block until they are reviewed', async () => {
-    const [ada, ben] = await couple();
+    const [ada, ben] = await family('Ada', 'Ben');
     const owner = await atDashboard(chromium, world, { api, path: '/settings/account', viewport: WIDE });
     const { page } = owner;
     await page.getByLabel('Shared destination').selectOption('block');
@@ -54,14 +54,20 @@ inChromium('signals of fraud', (chromium) => {
     expectQuiet(owner);
   });
 
-  test('are shown to viewers, on a phone, without a button', async () => {
-    const [, ben] = await couple();
+  test('are shown to viewers, on a phone, without a button, the first three at once', async () => {
+    const [, ben] = await family('Ada', 'Ben', 'Cleo', 'Dan');
     await makeCommission(api, ben.id, { amount: 200_000, currency: 'eur' });
     const payout = await makePayout(api);
     const path = `/payouts/${payout.id}`;
     const viewer = await atDashboard(chromium, world, { api, path, viewport: PHONE, role: 'viewer' });
     const { page } = viewer;
-    await page.getByText('3 signals may point to fraud.').waitFor();
+    await page.getByText('5 signals may point to fraud.').waitFor();
+    const rows = page.getByText(/is the account of affiliates|is the first payment/);
+    expect(await rows.count()).toBe(3);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Show 2 more signals' }).click();
+    expect(await rows.count()).toBe(5);
+    await page.getByRole('button', { name: 'Show fewer signals' }).waitFor();
     await page.getByText('2010.00 EUR is the first payment, and above 1000.00 EUR').waitFor();
     expect(await page.getByRole('button', { name: 'Review', exact: true }).count()).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);

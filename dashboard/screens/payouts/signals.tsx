@@ -19,6 +19,8 @@ const texts = payouts.signals;
 
 /** At most this many signals are shown. */
 const MOST = 20;
+/** At first only these, if there are more than one more: the lines to pay are below them. */
+const FIRST = 3;
 
 const COLUMNS: readonly Column<PayoutSignal>[] = [
   {
@@ -57,9 +59,31 @@ export function PreviewSignals({ preview, body }: { preview: PayoutPreview; body
       <p>
         <b>{texts.title(total)}</b> {texts.lead}
       </p>
-      <Table label={texts.label} columns={COLUMNS} rows={data.data} keyOf={keyOf} isStacked />
-      {total > data.data.length && <p>{texts.more(total - data.data.length)}</p>}
+      <Rows columns={COLUMNS} signals={data.data} total={total} />
     </Notice>
+  );
+}
+
+interface RowsProps {
+  readonly columns: readonly Column<PayoutSignal>[];
+  readonly signals: readonly PayoutSignal[];
+  /** Of all signals, also of those that are not in `signals`. */
+  readonly total: number;
+}
+
+/** The first signals, with a button that shows the others. */
+function Rows({ columns, signals, total }: RowsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const isLong = signals.length > FIRST + 1;
+  const rows = isLong && !isOpen ? signals.slice(0, FIRST) : signals;
+  return (
+    <>
+      <Table label={texts.label} columns={columns} rows={rows} keyOf={keyOf} isStacked />
+      {rows === signals && total > signals.length && <p>{texts.more(total - signals.length)}</p>}
+      {isLong && (
+        <Button onPress={() => setOpen(!isOpen)}>{isOpen ? texts.fewer : texts.show(total - FIRST)}</Button>
+      )}
+    </>
   );
 }
 
@@ -96,8 +120,7 @@ export function Signals({ payout, isReadOnly = false }: { payout: Payout; isRead
       <p>
         <b>{texts.title(total)}</b> {isBlocked ? texts.blocked : texts.lead}
       </p>
-      <Table label={texts.label} columns={columns} rows={data.data} keyOf={keyOf} isStacked />
-      {total > data.data.length && <p>{texts.more(total - data.data.length)}</p>}
+      <Rows columns={columns} signals={data.data} total={total} />
       {!isReadOnly && <SignalsFile payout={payout} />}
       {asked && <Review payout={payout} signal={asked} onClose={stop} />}
     </Notice>
