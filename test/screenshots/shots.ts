@@ -15,7 +15,6 @@ const FOLDER = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 // SCREENS=payout,events takes those alone, STATES=full these states, ROLE=viewer as a user with that role
 const role = ROLE_NAMES.find((name) => name === process.env.ROLE) ?? 'owner';
 const wanted = process.env.SCREENS?.split(',');
-const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
 const STATES = ['full', 'empty', 'error'] as const;
 const PICTURES_FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const PICTURE = { x: 0, y: 0, width: WIDE.width, height: 800, scale: 1 };
@@ -29,6 +28,10 @@ const PICTURES: Readonly<Record<string, string>> = {
   'payout-results': 'complete',
   delivery: 'delivery',
 };
+// those of the pictures first: other screens change what they show
+const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true).sort(
+  (a, b) => Number(b.name in PICTURES) - Number(a.name in PICTURES),
+);
 
 inChromium('screenshots', (chromium) => {
   test('of every screen: full, empty and refused, light and dark, wide and on a phone', async () => {
