@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isOnNode } from '../support/cell-of-file.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { before } from '../support/migrations.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -104,82 +105,89 @@ async function bookReturn({ query }: World, email: string, at: string, voidedAt:
   );
 }
 
-test('payouts and returns of an earlier version show the same by line, and the books balance', async () => {
-  await before(world, '0009_lines.sql', async (migrate) => {
-    await fill(world);
-    await migrate('all');
-    const lines = await world.query<Record<string, unknown>>(
-      `select concat_ws(' ', p.number, a.email, t.currency) as line, t.is_paid, t.payment_reference as reference,
+// the migrations of the earlier versions run before a schema is placed on a node
+test.skipIf(isOnNode())(
+  'payouts and returns of an earlier version show the same by line, and the books balance',
+  async () => {
+    await before(world, '0009_lines.sql', async (migrate) => {
+      await fill(world);
+      await migrate('all');
+      const lines = await world.query<Record<string, unknown>>(
+        `select concat_ws(' ', p.number, a.email, t.currency) as line, t.is_paid, t.payment_reference as reference,
          t.returned_amount::int as returned
        from payout_line_totals t join payouts p on p.id = t.payout_id join affiliates a on a.id = t.affiliate_id
        order by 1`,
-    );
-    const paid = (line: string, email: string, returned: number) => ({
-      line,
-      is_paid: true,
-      reference: `ref of ${email}`,
-      returned,
-    });
-    expect(lines).toEqual([
-      paid('1 both back kwd', 'both back', 120),
-      paid('1 both back usd', 'both back', 110),
-      { line: '1 released usd', is_paid: false, reference: null, returned: 0 },
-      paid('1 returned usd', 'returned', 1000),
-      paid('1 two kwd', 'two', 0),
-      paid('1 two usd', 'two', 0),
-      // the void meant that nothing was returned
-      paid('1 voided usd', 'voided', 0),
-      { line: '2 released usd', is_paid: null, reference: null, returned: 0 },
-      { line: '2 returned usd', is_paid: null, reference: null, returned: 0 },
-    ]);
-    expect(
-      await world.query(
-        `select a.email, r.currency, r.amount::int, r.reason, r.reference, to_char(r.returned_at, 'DD') as returned,
+      );
+      const paid = (line: string, email: string, returned: number) => ({
+        line,
+        is_paid: true,
+        reference: `ref of ${email}`,
+        returned,
+      });
+      expect(lines).toEqual([
+        paid('1 both back kwd', 'both back', 120),
+        paid('1 both back usd', 'both back', 110),
+        { line: '1 released usd', is_paid: false, reference: null, returned: 0 },
+        paid('1 returned usd', 'returned', 1000),
+        paid('1 two kwd', 'two', 0),
+        paid('1 two usd', 'two', 0),
+        // the void meant that nothing was returned
+        paid('1 voided usd', 'voided', 0),
+        { line: '2 released usd', is_paid: null, reference: null, returned: 0 },
+        { line: '2 returned usd', is_paid: null, reference: null, returned: 0 },
+      ]);
+      expect(
+        await world.query(
+          `select a.email, r.currency, r.amount::int, r.reason, r.reference, to_char(r.returned_at, 'DD') as returned,
            to_char(r.undone_at, 'DD') as undone
          from payout_returns r join affiliates a on a.id = r.affiliate_id order by 1, 2`,
-      ),
-    ).toEqual(
-      [
-        ['both back', 'kwd', 120, '22', null],
-        ['both back', 'usd', 110, '22', null],
-        ['returned', 'usd', 1000, '20', null],
-        ['voided', 'usd', 500, '21', '25'],
-      ].map(([email, currency, amount, returned, undone]) => {
-        return { email, currency, amount, reason: 'closed', reference: `bank ${email}`, returned, undone };
-      }),
-    );
-    expect(
-      await world.query(`select (totals -> 0 ->> 'carried_amount')::int as carried from payouts`),
-    ).toEqual([{ carried: 0 }, { carried: 0 }]);
-    expect(await world.query(IMBALANCES)).toEqual([]);
-  });
-});
+        ),
+      ).toEqual(
+        [
+          ['both back', 'kwd', 120, '22', null],
+          ['both back', 'usd', 110, '22', null],
+          ['returned', 'usd', 1000, '20', null],
+          ['voided', 'usd', 500, '21', '25'],
+        ].map(([email, currency, amount, returned, undone]) => {
+          return { email, currency, amount, reason: 'closed', reference: `bank ${email}`, returned, undone };
+        }),
+      );
+      expect(
+        await world.query(`select (totals -> 0 ->> 'carried_amount')::int as carried from payouts`),
+      ).toEqual([{ carried: 0 }, { carried: 0 }]);
+      expect(await world.query(IMBALANCES)).toEqual([]);
+    });
+  },
+);
 
-test('payouts of an earlier version name the schedule whose last run created them', async () => {
-  const { query } = world;
-  await before(world, '0049_payout_schedule.sql', async (migrate) => {
-    await query(`insert into accounts (name) values ('Shop'), ('Other')`);
-    await query(
-      `insert into payouts (account_id, number, as_of, created_by, status, paid_by, paid_at)
+test.skipIf(isOnNode())(
+  'payouts of an earlier version name the schedule whose last run created them',
+  async () => {
+    const { query } = world;
+    await before(world, '0049_payout_schedule.sql', async (migrate) => {
+      await query(`insert into accounts (name) values ('Shop'), ('Other')`);
+      await query(
+        `insert into payouts (account_id, number, as_of, created_by, status, paid_by, paid_at)
        select id, unnest('{1,2}'::int[]), now(), 'me', 'paid', 'me', now() from accounts`,
-    );
-    await query(
-      `insert into payout_schedules (account_id, name, every, day, search, ignore_minimum, is_active, maker_kind, maker_id,
+      );
+      await query(
+        `insert into payout_schedules (account_id, name, every, day, search, ignore_minimum, is_active, maker_kind, maker_id,
          next_on, last_on, last_at, last_outcome, last_payout_id)
        select p.account_id, 'of ' || a.name, 'month', 1, '', false, true, 'api_key', 'me', current_date, current_date, now(),
          'created', p.id
        from payouts p join accounts a on a.id = p.account_id where p.number = 2 and a.name = 'Shop'`,
-    );
-    await migrate();
-    const payouts = await query(
-      `select a.name, p.number::int, s.name as schedule from payouts p join accounts a on a.id = p.account_id
+      );
+      await migrate();
+      const payouts = await query(
+        `select a.name, p.number::int, s.name as schedule from payouts p join accounts a on a.id = p.account_id
        left join payout_schedules s on s.account_id = p.account_id and s.id = p.schedule_id order by a.name, p.number`,
-    );
-    expect(payouts).toEqual([
-      { name: 'Other', number: 1, schedule: null },
-      { name: 'Other', number: 2, schedule: null },
-      { name: 'Shop', number: 1, schedule: null },
-      { name: 'Shop', number: 2, schedule: 'of Shop' },
-    ]);
-  });
-});
+      );
+      expect(payouts).toEqual([
+        { name: 'Other', number: 1, schedule: null },
+        { name: 'Other', number: 2, schedule: null },
+        { name: 'Shop', number: 1, schedule: null },
+        { name: 'Shop', number: 2, schedule: 'of Shop' },
+      ]);
+    });
+  },
+);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
+import { isOnNode } from '../support/cell-of-file.ts';
 import { keepHouse } from '../support/chores.ts';
 import { WRONG_HISTORY } from '../support/imbalances.ts';
 import { BY, expectEntries, expectReports } from '../support/reports.ts';
@@ -257,35 +258,39 @@ describe('a report', () => {
     });
   });
 
-  test('is right when a server of the previous version wrote notes without affiliates, and for accounts older than the sums', async () => {
-    const { id } = await makeAffiliate(api, { country: 'DE' });
-    await makeCommission(api, id, { amount: 100 });
-    await keepHouse(world, 'commission series');
-    const uuid = uuidOf((await api.get('/v2/account')).body.id);
-    await makeCommission(api, id, { amount: 20 });
-    await world.query(
-      `with gone as (delete from affiliate_series_notes where account_id = $1 returning *)
+  // the trigger that reads what the previous version wrote needs the rows of its statement, which Citus does not pass to a node
+  test.skipIf(isOnNode())(
+    'is right when a server of the previous version wrote notes without affiliates, and for accounts older than the sums',
+    async () => {
+      const { id } = await makeAffiliate(api, { country: 'DE' });
+      await makeCommission(api, id, { amount: 100 });
+      await keepHouse(world, 'commission series');
+      const uuid = uuidOf((await api.get('/v2/account')).body.id);
+      await makeCommission(api, id, { amount: 20 });
+      await world.query(
+        `with gone as (delete from affiliate_series_notes where account_id = $1 returning *)
        insert into commission_series_notes (account_id, program_id, starts_at, currency, kind, amount, count)
        select account_id, program_id, starts_at, currency, kind, amount, count from gone`,
-      [uuid],
-    );
-    const check = async () => {
-      for (const by of ['currency', 'affiliate', 'country'])
-        expect((await rowsOf(`by=${by}`))[0], by).toEqual([
-          expect.anything(),
-          'usd',
-          { earned: 120, closing: 120 },
-        ]);
-    };
-    await inBothStates(check);
-    await world.query('delete from affiliate_series where account_id = $1', [uuid]);
-    await world.query('insert into affiliate_series_due values ($1)', [uuid]);
-    await makeCommission(api, id, { amount: 3 });
-    await api.post(`${AFFILIATES}/${id}/adjustments`, { external_id: 'back', amount: -3, currency: 'usd' });
-    await inBothStates(() => expectReports(world, api, periods()));
-    expect(await world.query('select from affiliate_series_due where account_id = $1', [uuid])).toEqual([]);
-    expect(await world.query(WRONG_HISTORY)).toEqual([]);
-  });
+        [uuid],
+      );
+      const check = async () => {
+        for (const by of ['currency', 'affiliate', 'country'])
+          expect((await rowsOf(`by=${by}`))[0], by).toEqual([
+            expect.anything(),
+            'usd',
+            { earned: 120, closing: 120 },
+          ]);
+      };
+      await inBothStates(check);
+      await world.query('delete from affiliate_series where account_id = $1', [uuid]);
+      await world.query('insert into affiliate_series_due values ($1)', [uuid]);
+      await makeCommission(api, id, { amount: 3 });
+      await api.post(`${AFFILIATES}/${id}/adjustments`, { external_id: 'back', amount: -3, currency: 'usd' });
+      await inBothStates(() => expectReports(world, api, periods()));
+      expect(await world.query('select from affiliate_series_due where account_id = $1', [uuid])).toEqual([]);
+      expect(await world.query(WRONG_HISTORY)).toEqual([]);
+    },
+  );
 
   test('reads a month of all affiliates from few blocks, after the months were added up again', async () => {
     const people = Array.from({ length: 100 }, (_, index) => `p${index}@example.com`);
