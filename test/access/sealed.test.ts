@@ -43,8 +43,9 @@ test('a signing secret cannot be opened in another account', async () => {
 
   const { client, reader } = await otherAccount();
   await world.query(
-    `insert into webhook_endpoints (account_id, id, url, secret)
-     select $2::uuid, id, url, secret from webhook_endpoints where id = $1`,
+    // a CTE: Citus refuses an insert of rows of a table if a default calls a function
+    `with x as (select id, url, secret from webhook_endpoints where id = $1)
+     insert into webhook_endpoints (account_id, id, url, secret) select $2::uuid, id, url, secret from x`,
     [uuidOf('we', endpoint), reader],
   );
   world.expectErrors();
