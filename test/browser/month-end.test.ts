@@ -208,6 +208,8 @@ inChromium("the month's end", (chromium) => {
     await question.getByText('Some lines were paid in part: 5.50 EUR is owed again').waitFor();
     const confirm = ({ page }: typeof one) =>
       page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
+    await confirm(other).waitFor();
+    await holdReads(other.page);
     await confirm(one).click();
     await one.page.getByText('Payout completed').waitFor();
     await confirm(other).click();
