@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import sql from 'sql-template-tag';
 import { describe, expect, test } from 'vitest';
@@ -46,8 +47,8 @@ async function leaveDead({ world }: Stage, ...endpoints: Endpoint[]) {
     [those, DEAD / 2],
   );
   await world.query(
-    `update queue set due_at = now() + interval '20 seconds', lease_token = new_id() where endpoint_id = any($1)`,
-    [those],
+    `update queue set due_at = now() + interval '20 seconds', lease_token = $2 where endpoint_id = any($1)`,
+    [those, randomUUID()],
   );
   await world.query('delete from queue where endpoint_id = any($1)', [those]);
   await world.query(off, [those, null, null]);
