@@ -9,7 +9,7 @@ inChromium('signals of fraud', (chromium) => {
   const api = useAccount(world);
 
   /** Affiliates with one bank account. */
-  async function family(...names: readonly string[]): Promise<Json[]> {
+  async function sharers(...names: readonly string[]): Promise<Json[]> {
     const all: Json[] = [];
     for (const name_first of names)
       all.push(
@@ -23,7 +23,7 @@ inChromium('signals of fraud', (chromium) => {
   }
 
   test('are set in the account, shown in the preview, and block until they are reviewed', async () => {
-    const [ada, ben] = await family('Ada', 'Ben');
+    const [ada, ben] = await sharers('Ada', 'Ben');
     const owner = await atDashboard(chromium, world, { api, path: '/settings/account', viewport: WIDE });
     const { page } = owner;
     await page.getByLabel('Shared destination').selectOption('block');
@@ -55,7 +55,7 @@ inChromium('signals of fraud', (chromium) => {
   });
 
   test('are shown to viewers, on a phone, without a button, the first three at once', async () => {
-    const [, ben] = await family('Ada', 'Ben', 'Cleo', 'Dan');
+    const [, ben] = await sharers('Ada', 'Ben', 'Cleo', 'Dan');
     await makeCommission(api, ben.id, { amount: 200_000, currency: 'eur' });
     const payout = await makePayout(api);
     const path = `/payouts/${payout.id}`;

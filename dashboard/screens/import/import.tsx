@@ -39,7 +39,8 @@ function Desk() {
     setDone(null);
     setChosen((before) => ({ file, number: (before?.number ?? 0) + 1 }));
   };
-  const change = (next: ImportKind) => void navigate({ search: { ...search, kind: next }, replace: true });
+  const changeKind = (next: ImportKind) =>
+    void navigate({ search: { ...search, kind: next }, replace: true });
   const { isOver, problem } = useDroppedFile(choose);
   if (done) {
     const { report, file, choices } = done;
@@ -58,7 +59,7 @@ function Desk() {
             hint={texts.kindHints[kind]}
             value={kind}
             options={optionsOf(KINDS, texts.kinds)}
-            onChange={change}
+            onChange={changeKind}
           />
           {chosen === null && (
             <Drop
@@ -77,7 +78,7 @@ function Desk() {
           key={`${kind} ${chosen.number}`}
           kind={kind}
           file={chosen.file}
-          onKind={change}
+          onKind={changeKind}
           onDone={(report, choices) => {
             setChosen(null);
             setDone({ report, choices, file: chosen.file });
