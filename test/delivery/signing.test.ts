@@ -273,7 +273,8 @@ describe.concurrent('a change of the scheme', () => {
       expect(await verified(endpoint.secret, github.request)).toEqual(['standard', 'github']);
       const dayMs = Date.parse(github.second.expires_at) - Date.parse(github.body.updated_at);
       expect(github.second).toMatchObject({ signing: 'standard', custom_signing: null });
-      expect(dayMs).toBe(86_400_000);
+      // on a cluster the times are of the coordinator and of a node
+      expect(dayMs / 1000).toBeCloseTo(86_400, 0);
       const until = new Date(Date.now() + 60 * 86_400_000).toISOString();
       const longer = await next({ second_signature: { expires_at: until } });
       expect(longer.second).toEqual({ signing: 'standard', custom_signing: null, expires_at: until });
