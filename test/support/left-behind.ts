@@ -22,6 +22,8 @@ export async function inspectorOf(database: string, cell: TestCell): Promise<Ins
     status = message.status;
   });
   await client.connect();
+  // each worker of a parallel plan is a process, and the tables of a test are small
+  await client.query('set max_parallel_workers_per_gather = 0');
   // the checks of the books are long, and the same each time
   if (!inject('postgres').cluster) await client.query('set plan_cache_mode = force_generic_plan');
   return { client, isInTransaction: () => status !== 'I' };
@@ -29,7 +31,8 @@ export async function inspectorOf(database: string, cell: TestCell): Promise<Ins
 
 /** The session settings of this connection; a test must reset its changes. */
 const SETTINGS = `
-  select name || ' = ' || setting as what from pg_settings where source = 'session' and name <> 'plan_cache_mode'
+  select name || ' = ' || setting as what from pg_settings where source = 'session'
+    and name not in ('plan_cache_mode', 'max_parallel_workers_per_gather')
   union all
   select 'for the database: ' || array_to_string(setconfig, ', ') from pg_db_role_setting
   where setdatabase = (select oid from pg_database where datname = current_database())`;
