@@ -88,10 +88,19 @@ export interface PoolUse {
   readonly waits: number;
 }
 
-/** No statement lasts longer. A transaction may ask for more (`Shape.takesLong`). */
-export const LONGEST_STATEMENT: Settings = { statement_timeout: '5min' };
+/**
+ * No statement lasts longer, and PostgreSQL ends a transaction whose process sends nothing for so long: one that is
+ * stopped, as in a paused virtual machine, must not keep its locks. A transaction may ask for more (`Shape.takesLong`).
+ */
+export const LONGEST_STATEMENT: Settings = {
+  statement_timeout: '5min',
+  idle_in_transaction_session_timeout: '1min',
+};
 /** For what takes as long as it is large or its client is slow: downloads, migrations, files, payouts. */
-export const LONGEST_OF_ALL: Settings = { statement_timeout: '24h' };
+export const LONGEST_OF_ALL: Settings = {
+  statement_timeout: '24h',
+  idle_in_transaction_session_timeout: '0',
+};
 /**
  * Compiling a plan pays for statements that run for seconds. By its default setting PostgreSQL compiles those of payment files,
  * whose costs it estimates far too high, and takes a hundred times as long.

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, test } from 'vitest';
 import { openPlatform } from '../../src/app/platform.ts';
 import { work } from '../../src/app/serve.ts';
 import { readConfig } from '../../src/kernel/config.ts';
-import { rounds } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { statementsThat } from '../support/held.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
 import { TEST_PATIENCE_MS } from '../support/patience.ts';
@@ -385,6 +385,23 @@ test('a server that stalls while it publishes sends nothing late of what it leas
     const numbers = scene.seen[kind].requests.flat();
     expect(numbers.length, kind).toBe(new Set(numbers).size);
   }
+});
+
+longRun.test('a server that stalls with a key locked holds up those who publish under it for a minute at most', async () => {
+  const scene = await openScene();
+  const publisher = await scene.folder.start({ DELIVERY_WORKER: 'off' });
+  await scene.publish(publisher, 1);
+  const server = await scene.folder.start({ ...scene.through, DELIVERY_WORKER: 'off', PROCESSES: '1' });
+  const { stop, stopped, resume } = stopping(server.pid);
+  atStatement(scene.proxy, 'by_key', false, stop);
+  const event = { type: 'order.created', data: { number: 0 }, ordering_key: 'k' };
+  const stalled = server.api.post('/v2/events', event);
+  await stopped();
+  scene.proxy.before = undefined;
+  await scene.publish(publisher, 1);
+  resume();
+  const { status, text } = await stalled;
+  expect(status, text).toBe(503);
 });
 
 test('a claim that PostgreSQL commits late is released, and its delivery is sent once', {
