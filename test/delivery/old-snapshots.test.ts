@@ -107,29 +107,32 @@ const behindDeadRows = (work: (stage: Stage, endpoint: Endpoint) => Promise<void
   });
 
 describe.concurrent('while an old snapshot keeps dead rows in the queue', () => {
-  withPositions('the first look reads them, and later ones read a few entries, also at an endpoint without new events', () =>
-    onStage(quiet, async (stage) => {
-      const busy = await stage.endpoint('http://127.0.0.1:9/busy');
-      const gone = await stage.endpoint('http://127.0.0.1:9/gone', { event_types: ['other.*'] });
-      await registerWorkers(stage, 1);
-      const snapshot = await holdSnapshot(stage);
-      await leaveDead(stage, busy, gone);
-      const { look, positions } = stepperOf(stage, 1);
-      expect((await look()).read).toBeGreaterThanOrEqual(2 * DEAD);
-      expect(JSON.parse(positions.json())).toHaveLength(2);
-      // the position of an endpoint's leases is set when something is claimed there
-      await stage.publish();
-      expect((await look()).taken).toBe(1);
-      await settleAll(stage, busy);
-      for (let round = 0; round < 5; round += 1) {
-        await stage.publishMany(2);
-        const { read, taken } = await look();
-        expect(taken).toBe(2);
-        expect(read).toBeLessThan(FEW_ENTRIES);
+  withPositions(
+    'the first look reads them, and later ones read a few entries, also at an endpoint without new events',
+    () =>
+      onStage(quiet, async (stage) => {
+        const busy = await stage.endpoint('http://127.0.0.1:9/busy');
+        const gone = await stage.endpoint('http://127.0.0.1:9/gone', { event_types: ['other.*'] });
+        await registerWorkers(stage, 1);
+        const snapshot = await holdSnapshot(stage);
+        await leaveDead(stage, busy, gone);
+        const { look, positions } = stepperOf(stage, 1);
+        expect((await look()).read).toBeGreaterThanOrEqual(2 * DEAD);
+        expect(JSON.parse(positions.json())).toHaveLength(2);
+        // the position of an endpoint's leases is set when something is claimed there
+        await stage.publish();
+        expect((await look()).taken).toBe(1);
         await settleAll(stage, busy);
-      }
-      await snapshot.end();
-    }));
+        for (let round = 0; round < 5; round += 1) {
+          await stage.publishMany(2);
+          const { read, taken } = await look();
+          expect(taken).toBe(2);
+          expect(read).toBeLessThan(FEW_ENTRIES);
+          await settleAll(stage, busy);
+        }
+        await snapshot.end();
+      }),
+  );
 
   test('held deliveries are claimed when their endpoint is enabled, and failed ones when retried by hand', () =>
     behindDeadRows(async (stage, endpoint) => {
@@ -184,28 +187,32 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       );
       expect((await two.look()).taken).toBe(3);
       expect((await one.look()).taken).toBe(0);
-    }));
+    }),
+  );
 
-  withPositions('a transaction that began earlier and commits now is found once it has announced how long it lasted', () =>
-    behindDeadRows(async (stage, endpoint) => {
-      const { look, positions } = stepperOf(stage, 1);
-      await look();
-      const ages: number[] = [];
-      const stop = stage.world.db.onAnnounced((ageMs) => void ages.push(ageMs));
-      await publishLate(stage, async (begunAt) => {
-        // the position follows the looks
-        await until('the position is later', async () => {
-          await look();
-          return Date.parse(JSON.parse(positions.json())[0].due_at) > begunAt;
+  withPositions(
+    'a transaction that began earlier and commits now is found once it has announced how long it lasted',
+    () =>
+      behindDeadRows(async (stage, endpoint) => {
+        const { look, positions } = stepperOf(stage, 1);
+        await look();
+        const ages: number[] = [];
+        const stop = stage.world.db.onAnnounced((ageMs) => void ages.push(ageMs));
+        await publishLate(stage, async (begunAt) => {
+          // the position follows the looks
+          await until('the position is later', async () => {
+            await look();
+            return Date.parse(JSON.parse(positions.json())[0].due_at) > begunAt;
+          });
         });
-      });
-      stop();
-      expect((await look()).taken).toBe(0);
-      positions.noteLate(ages[0] ?? 0);
-      expect((await look()).taken).toBe(1);
-      await settleAll(stage, endpoint);
-      expect((await look()).taken).toBe(0);
-    }));
+        stop();
+        expect((await look()).taken).toBe(0);
+        positions.noteLate(ages[0] ?? 0);
+        expect((await look()).taken).toBe(1);
+        await settleAll(stage, endpoint);
+        expect((await look()).taken).toBe(0);
+      }),
+  );
 
   test('a worker delivers the events of such a transaction', () =>
     onStage({ own: true }, async (stage) => {
