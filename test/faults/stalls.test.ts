@@ -387,22 +387,25 @@ test('a server that stalls while it publishes sends nothing late of what it leas
   }
 });
 
-longRun.test('a server that stalls with a key locked holds up those who publish under it for a minute at most', async () => {
-  const scene = await openScene();
-  const publisher = await scene.folder.start({ DELIVERY_WORKER: 'off' });
-  await scene.publish(publisher, 1);
-  const server = await scene.folder.start({ ...scene.through, DELIVERY_WORKER: 'off', PROCESSES: '1' });
-  const { stop, stopped, resume } = stopping(server.pid);
-  atStatement(scene.proxy, 'by_key', false, stop);
-  const event = { type: 'order.created', data: { number: 0 }, ordering_key: 'k' };
-  const stalled = server.api.post('/v2/events', event);
-  await stopped();
-  scene.proxy.before = undefined;
-  await scene.publish(publisher, 1);
-  resume();
-  const { status, text } = await stalled;
-  expect(status, text).toBe(503);
-});
+longRun.test(
+  'a server that stalls with a key locked holds up those who publish under it for a minute at most',
+  async () => {
+    const scene = await openScene();
+    const publisher = await scene.folder.start({ DELIVERY_WORKER: 'off' });
+    await scene.publish(publisher, 1);
+    const server = await scene.folder.start({ ...scene.through, DELIVERY_WORKER: 'off', PROCESSES: '1' });
+    const { stop, stopped, resume } = stopping(server.pid);
+    atStatement(scene.proxy, 'by_key', false, stop);
+    const event = { type: 'order.created', data: { number: 0 }, ordering_key: 'k' };
+    const stalled = server.api.post('/v2/events', event);
+    await stopped();
+    scene.proxy.before = undefined;
+    await scene.publish(publisher, 1);
+    resume();
+    const { status, text } = await stalled;
+    expect(status, text).toBe(503);
+  },
+);
 
 test('a claim that PostgreSQL commits late is released, and its delivery is sent once', {
   timeout: TEST_PATIENCE_MS,
