@@ -5,6 +5,7 @@ import { expect, inject } from 'vitest';
 import type { Role } from '../../src/contract/roles.ts';
 import { signedIn } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
+import { isLong } from '../support/depth.ts';
 import type { World } from '../support/world.ts';
 import { type Chromium, type Page, takeSession, type Visitor } from './support.ts';
 
@@ -32,6 +33,18 @@ export async function atDashboard(
   await visitor.page.goto(world.url + path);
   await hasScreen(visitor.page);
   return { ...visitor, email };
+}
+
+/** The screen of a path: the same for all records that it can show, and for all its dialogs. */
+const screenOf = (path: string) =>
+  path.replace(/\?.*$/, '').replace(/\/([a-z]+_)?[0-9a-f]*\d[0-9a-f]*$/, '/$id');
+
+/** Goes to a screen as a link does, without loading the page again, unless the same screen already shows something else. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  if (screenOf(new URL(page.url()).pathname) === screenOf(path)) {
+    await page.goto(new URL(path, page.url()).href);
+  } else await page.evaluate(`__TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)} })`);
+  await page.locator('.page-body[aria-busy="false"]').waitFor();
 }
 
 /** Waits for the screen: the server draws its title, but not its body. */
@@ -79,21 +92,29 @@ async function audit(page: Page, rules: object, include = 'html'): Promise<reado
     violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any.map(({ message }) => message)])]))`);
 }
 
-/** The kinds of elements whose colours this run has audited, one a line. Its processes share them. */
-const audited = join(inject('postgres').folder, 'audited-colours');
-/** Marks the elements whose colours are to be audited. */
-const MARK = 'data-audit-colors';
+const THEMES = ['light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+/** The kinds of elements that this run has audited in a theme, one a line. Its processes share them. */
+const auditedIn = (theme: Theme) => join(inject('postgres').folder, `audited-${theme}`);
+/** Marks the elements that are to be audited. */
+const MARK = 'data-audit';
 
 /**
- * Marks the visible elements of the kinds whose colours were not audited, and returns these kinds. A kind is what the style
- * sheet can distinguish of an element and its parent: tag, class and state. Elements of one kind have the same colours.
+ * Marks the visible elements of the kinds that were not audited in a theme, and returns these kinds. A kind is what the style
+ * sheet and the rules can distinguish of an element and its parent: tag, class, state, the attributes it has, and whether a
+ * control has a name. Elements of one kind have the same colours and the same findings.
  */
-function markNewKinds(page: Page): Promise<readonly string[]> {
-  const known = existsSync(audited) ? readFileSync(audited, 'utf8').split('\n') : [];
+function markNewKinds(page: Page, theme: Theme): Promise<readonly string[]> {
+  const known = existsSync(auditedIn(theme)) ? readFileSync(auditedIn(theme), 'utf8').split('\n') : [];
   return page.evaluate(`((audited) => {
+    const isNamed = (each) => [each.textContent, each.title, each.getAttribute('aria-label'), each.getAttribute('aria-labelledby')]
+      .some((text) => text?.trim()) || each.labels?.length > 0;
     const kind = (each) => [each.tagName, ...[...each.attributes]
-      .filter(({ name }) => /^(class|role|type|hidden|open|disabled|aria-(selected|busy|pressed|invalid|current)|data-tip)$/.test(name))
-      .map(({ name, value }) => name === 'data-tip' ? name : name + '=' + value)].join(' ');
+      .filter(({ name }) => name !== '${MARK}')
+      .map(({ name, value }) =>
+        /^(class|role|type|hidden|open|disabled|aria-(selected|busy|pressed|invalid|current))$/.test(name) ? name + '=' + value : name),
+      ...(each.matches('a, button, input, select, textarea, [role]') && !isNamed(each) ? ['nameless'] : [])].join(' ');
     const found = new Set();
     for (const each of document.body.querySelectorAll('*')) {
       const its = kind(each.parentElement) + ' > ' + kind(each);
@@ -106,21 +127,22 @@ function markNewKinds(page: Page): Promise<readonly string[]> {
 }
 
 /**
- * Fails when axe finds a violation of WCAG 2.2 AA or of good practice on the page. The rules about colours, which take
- * most of the time, run in light and dark mode on the elements of kinds that no earlier page had.
+ * Fails when axe finds a violation of WCAG 2.2 AA or of good practice on the page. In a long run, and where `isWhole` says
+ * so (layout.test.ts has the page of every route), all rules but those about colours see the whole page, and those about
+ * colours, which take most of the time, the elements of kinds that no earlier page had, in both themes. Otherwise all rules
+ * see the elements of such kinds, in the light theme.
  */
-export async function expectAccessible(page: Page): Promise<void> {
+export async function expectAccessible(page: Page, isWhole = isLong): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const others = { rules: Object.fromEntries(COLOR_RULES.map((rule) => [rule, { enabled: false }])) };
-  expect(await audit(page, others), page.url()).toEqual([]);
-  const kinds = await markNewKinds(page);
-  if (kinds.length > 0) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const found = await audit(page, { runOnly: COLOR_RULES }, `[${MARK}]`);
-      expect(found, `${colorScheme} ${page.url()}`).toEqual([]);
-    }
-    appendFileSync(audited, kinds.map((kind) => `${kind}\n`).join(''));
+  if (isWhole) expect(await audit(page, others), page.url()).toEqual([]);
+  for (const colorScheme of isWhole ? THEMES : (['light'] as const)) {
+    const kinds = await markNewKinds(page, colorScheme);
+    if (kinds.length === 0) continue;
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const found = await audit(page, isWhole ? { runOnly: COLOR_RULES } : {}, `[${MARK}]`);
+    expect(found, `${colorScheme} ${page.url()}`).toEqual([]);
+    appendFileSync(auditedIn(colorScheme), kinds.map((kind) => `${kind}\n`).join(''));
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
