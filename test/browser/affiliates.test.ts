@@ -252,7 +252,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     },
   );
 
-  test('a viewer sees everything, and no button that would be refused', async () => {
+  longRun.test('a viewer sees everything, and no button that would be refused', async () => {
     const { id } = await makeAffiliate(world.api);
     const commission = await makeCommission(world.api, id);
     const visitor = await atDashboard(chromium, world, {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
 import { signedIn } from '../people/support.ts';
-import { someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -68,7 +68,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
     expectQuiet(creator);
   });
 
-  test.each(
+  longRun.test.each(
     someOf(
       [
         ['on a phone', PHONE],

@@ -88,14 +88,20 @@ inChromium('bad input', (chromium) => {
     await page.getByRole('button', { name: /The other shop/ }).waitFor();
     expect((await shop.get('/v2/account')).body.name).toBe('The other shop');
     expect((await world.api.get('/v2/account')).body.name).not.toBe('Renamed');
+    expectQuiet(ada);
+  });
 
-    // the same when the account was changed in another tab of the browser
+  longRun.test('the account was changed in another tab: the form is not submitted there', async () => {
+    const shop = await world.otherAccount('The other shop');
+    const { email } = await signedIn(world, 'owner', shop);
+    const ada = await atDashboard(chromium, world);
+    const { page } = ada;
     await page.goto(`${world.url}/settings/account`);
     await page.getByLabel('Name', { exact: true }).fill('Renamed');
     await ada.context.clearCookies();
     const other = await ada.context.newPage();
     await other.goto(`${world.url}/sign-in`);
-    await other.getByLabel('E-mail address').fill(ada.email);
+    await other.getByLabel('E-mail address').fill(email);
     await other.getByLabel('Password').fill(PASSWORD);
     await other.getByRole('button', { name: 'Sign in' }).click();
     await other.waitForURL(`${world.url}/`);

@@ -8,7 +8,7 @@ import {
   PAYOUTS,
 } from '../api/fixtures.ts';
 import { camt } from '../support/bank.ts';
-import { someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
@@ -68,7 +68,7 @@ inChromium('paying to bank accounts', (chromium) => {
     await completePayout(world.api, body);
   });
 
-  test.each(
+  longRun.test.each(
     someOf(
       [
         ['wide', WIDE],

@@ -3,6 +3,7 @@ import { ALL_SCOPES, OPENING_SCOPES, OPENINGS } from '../../src/contract/scopes.
 import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { PASSWORD, signedIn } from '../people/support.ts';
+import { someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -200,10 +201,15 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(answer.body.scope).toBe('account');
   });
 
-  test.each([
-    ['another site', () => callback()],
-    ['one that redirects', () => `${site.neighbour}/onward?till=7`],
-  ])('a mistake of the application, %s, reaches it after the sign-in form', async (_, uri) => {
+  test.each(
+    someOf(
+      [
+        ['another site', () => callback()],
+        ['one that redirects', () => `${site.neighbour}/onward?till=7`],
+      ] as const,
+      1,
+    ),
+  )('a mistake of the application, %s, reaches it after the sign-in form', async (_, uri) => {
     const { page } = await visitor();
     await page.goto(request({ redirect_uri: uri(), scope: 'everything' }));
     // a refused attempt shows the form again

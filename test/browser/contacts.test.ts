@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLink } from '../access/portal-support.ts';
 import { ENDPOINTS } from '../api/fixtures.ts';
 import { keepHouse } from '../support/chores.ts';
+import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { type MailReceiver, startMailReceiver } from '../support/smtp.ts';
 import { standIn, type World } from '../support/world.ts';
@@ -67,40 +68,55 @@ inChromium('the contact of an endpoint', (chromium) => {
     await reader.page.getByRole('button', { name: 'Confirmer l’adresse' }).click();
     await reader.page.getByText('L’adresse est confirmée.').waitFor();
 
-    const owner = await chromium.visitor({ scripts: true });
-    await owner.page.goto((await makeLink(world.api, endpoint.id, { all_of_owner: true })).url);
-    for (const { page, address } of [
-      { page: ada.page, address: 'ada@shop.example' },
-      { page: owner.page, address: 'second@customer.example' },
-    ]) {
-      if (page === ada.page) await page.goto(`${world.url}/webhooks`);
-      await page.getByRole('button', { name: 'Add an endpoint' }).first().click();
-      const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
-      await dialog.getByLabel('URL').fill('https://receiver.example.com/second');
-      await dialog.getByLabel(/^Contact/).fill('nobody@');
-      await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
-      // the browser refuses it
-      await dialog.locator('input:invalid').waitFor();
-      await dialog.getByLabel(/^Contact/).fill(` ${address} `);
-      await expectAccessible(page);
-      await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'I have saved it' }).click();
-      await page.getByRole('heading', { name: 'https://receiver.example.com/second' }).waitFor();
-      const { body } = await world.api.get(`${ENDPOINTS}?sort=-created_at&per_page=1`);
-      expect(body.data[0]).toMatchObject({ contact_email: address, contact_status: 'waiting' });
-    }
-
     await ada.page.goto(`${world.url}/webhooks/${endpoint.id}?view=settings`);
     await ada.page.getByText('ops@customer.example is notified').waitFor();
     await expectAccessible(ada.page);
     expect(await ada.page.getByRole('button', { name: 'Send the link again' }).count()).toBe(0);
-    const viewer = await atDashboard(chromium, world, {
-      path: `/webhooks/${endpoint.id}?view=settings`,
-      role: 'viewer',
-    });
-    await viewer.page.getByText('ops@customer.example is notified').waitFor();
-    for (const visitor of [ada, customer, owner, viewer]) expectQuiet(visitor);
+    for (const visitor of [ada, customer]) expectQuiet(visitor);
   });
+
+  longRun.test(
+    'is set with a new endpoint by the merchant and by an owner, and shown to a viewer',
+    async () => {
+      await world.api.patch('/v2/account', {
+        contact_notices: { portal_url: 'https://shop.example/webhooks', language: 'en', reply_to: null },
+      });
+      const { body: endpoint } = await world.api.post(ENDPOINTS, {
+        ...{ url: 'https://receiver.example.com/first', owner: 'customer-8' },
+        contact_email: 'ops@another.example',
+      });
+      const ada = await atDashboard(chromium, world);
+      const owner = await chromium.visitor({ scripts: true });
+      await owner.page.goto((await makeLink(world.api, endpoint.id, { all_of_owner: true })).url);
+      for (const { page, address } of [
+        { page: ada.page, address: 'ada@shop.example' },
+        { page: owner.page, address: 'second@customer.example' },
+      ]) {
+        if (page === ada.page) await page.goto(`${world.url}/webhooks`);
+        await page.getByRole('button', { name: 'Add an endpoint' }).first().click();
+        const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
+        await dialog.getByLabel('URL').fill('https://receiver.example.com/second');
+        await dialog.getByLabel(/^Contact/).fill('nobody@');
+        await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+        // the browser refuses it
+        await dialog.locator('input:invalid').waitFor();
+        await dialog.getByLabel(/^Contact/).fill(` ${address} `);
+        await expectAccessible(page);
+        await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'I have saved it' }).click();
+        await page.getByRole('heading', { name: 'https://receiver.example.com/second' }).waitFor();
+        const { body } = await world.api.get(`${ENDPOINTS}?sort=-created_at&per_page=1`);
+        expect(body.data[0]).toMatchObject({ contact_email: address, contact_status: 'waiting' });
+      }
+
+      const viewer = await atDashboard(chromium, world, {
+        path: `/webhooks/${endpoint.id}?view=settings`,
+        role: 'viewer',
+      });
+      await viewer.page.getByText('ops@another.example').first().waitFor();
+      for (const visitor of [ada, owner, viewer]) expectQuiet(visitor);
+    },
+  );
 
   test('is not offered in a portal while nothing would be sent, and the dashboard says why', async () => {
     const api = await world.otherAccount();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { AFFILIATES, completePayout, makePayee, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import { achReturns } from '../support/ach-returns.ts';
+import { someOf } from '../support/depth.ts';
 import { type NachaPayment, paymentsIn } from '../support/nacha.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
@@ -10,10 +11,15 @@ inChromium('returns and corrections of a bank', (chromium) => {
   const world = useWorld();
   const api = useAccount(world);
 
-  test.each([
-    ['wide', WIDE],
-    ['on a phone', PHONE],
-  ])('are read from a file, booked, and decided about, %s', async (_, viewport) => {
+  test.each(
+    someOf(
+      [
+        ['wide', WIDE],
+        ['on a phone', PHONE],
+      ] as const,
+      1,
+    ),
+  )('are read from a file, booked, and decided about, %s', async (_, viewport) => {
     await api.patch('/v2/account', {
       originator: {
         immediate_destination: '021000021',

@@ -153,7 +153,7 @@ inChromium('deliveries', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('what waits is discarded from the log, after its number was confirmed', async () => {
+  longRun.test('what waits is discarded from the log, after its number was confirmed', async () => {
     const { body: held } = await world.api.post(ENDPOINTS, {
       url: 'http://127.0.0.1:9/held',
       event_types: ['order.held'],
@@ -180,7 +180,7 @@ inChromium('deliveries', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a new endpoint is sent the past, after its number was confirmed', async () => {
+  longRun.test('a new endpoint is sent the past, after its number was confirmed', async () => {
     for (let number = 0; number < 2; number += 1)
       await world.api.post('/v2/events', { type: 'order.before', data: { number } });
     const { body: late } = await world.api.post(ENDPOINTS, {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeLink } from '../access/portal-support.ts';
+import { longRun } from '../support/depth.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet } from './dashboard-support.ts';
@@ -8,7 +9,7 @@ import { inChromium } from './support.ts';
 inChromium('own event types', (chromium) => {
   const world = useWorld();
 
-  test('are described, corrected and deleted, and a portal shows what their events look like', async () => {
+  test('are described, corrected and deleted', async () => {
     const ada = await atDashboard(chromium, world, { path: '/events/types' });
     const { page } = ada;
     await page.getByRole('button', { name: 'Describe a type' }).click();
@@ -36,23 +37,6 @@ inChromium('own event types', (chromium) => {
       data_schema: { required: ['order_id'] },
     });
 
-    const endpoint = await makeEndpoint(world.api, { event_types: ['order.created'] });
-    const { url } = await makeLink(world.api, endpoint);
-    const customer = await chromium.visitor({ scripts: true });
-    await customer.page.goto(url);
-    await customer.page.getByRole('link', { name: 'Settings' }).click();
-    await customer.page.getByText('An order was placed.').first().waitFor();
-    await customer.page.locator('summary', { hasText: 'order.created' }).click();
-    await customer.page.getByText('order-1042').waitFor();
-    await expectAccessible(customer.page);
-    expectQuiet(customer);
-
-    await page.goto(`${world.url}/settings/account`);
-    await page.getByLabel('Events that violate the schema of their type').selectOption('refuse');
-    await page.getByRole('button', { name: 'Save settings' }).click();
-    await page.getByText('Settings saved').waitFor();
-    expect((await world.api.get('/v2/account')).body.event_validation).toBe('refuse');
-    await page.goto(`${world.url}/events/types?type=order.created`);
     await drawer.getByRole('button', { name: 'Delete the type' }).click();
     const sure = page.getByRole('dialog', { name: 'Delete the type' });
     await sure.getByRole('button', { name: 'Delete the type' }).click();
@@ -60,4 +44,31 @@ inChromium('own event types', (chromium) => {
     expect((await world.api.get('/v2/event-types/order.created')).status).toBe(404);
     expectQuiet(ada);
   });
+
+  longRun.test(
+    'are shown in a portal with what their events look like, and are enforced by a setting',
+    async () => {
+      const type = { description: 'An order was placed.', data_example: { order_id: 'order-1042' } };
+      const put = await world.api.put('/v2/event-types/order.created', type);
+      expect(put.status, put.text).toBeLessThan(300);
+      const endpoint = await makeEndpoint(world.api, { event_types: ['order.created'] });
+      const { url } = await makeLink(world.api, endpoint);
+      const customer = await chromium.visitor({ scripts: true });
+      await customer.page.goto(url);
+      await customer.page.getByRole('link', { name: 'Settings' }).click();
+      await customer.page.getByText('An order was placed.').first().waitFor();
+      await customer.page.locator('summary', { hasText: 'order.created' }).click();
+      await customer.page.getByText('order-1042').waitFor();
+      await expectAccessible(customer.page);
+      expectQuiet(customer);
+
+      const ada = await atDashboard(chromium, world, { path: '/settings/account' });
+      const { page } = ada;
+      await page.getByLabel('Events that violate the schema of their type').selectOption('refuse');
+      await page.getByRole('button', { name: 'Save settings' }).click();
+      await page.getByText('Settings saved').waitFor();
+      expect((await world.api.get('/v2/account')).body.event_validation).toBe('refuse');
+      expectQuiet(ada);
+    },
+  );
 });

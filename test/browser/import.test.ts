@@ -357,6 +357,12 @@ inChromium('the import', (chromium) => {
     await page.getByRole('row', { name: /^2, 3, 4 …\s*1,000 lines\s+email nobody Must be / }).waitFor();
     await expectAccessible(page);
 
+    expectQuiet(ada);
+  });
+
+  longRun.test('a file of another kind is offered as such; one that was saved again is named', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/import' });
+    const { page } = ada;
     await choose(page, 'names.csv', 'email,first name\n');
     await page.getByText('The file has no line below the names of its columns.').waitFor();
     await choose(page, 'orders.csv', 'Order,Commission\n1042,5.00\n');

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { COMMISSIONS, type Json, makeAffiliate, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import { someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, hasScreen, PHONE, WIDE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, goTo, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 const MARKUP = '<img src=x onerror="window.harmed=1"></script><b>';
@@ -65,9 +65,8 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
         .filter((each) => each.getBoundingClientRect().right > document.documentElement.clientWidth),
     ].map((each) => each.textContent.slice(0, 20))`);
   const see = async (page: Page, path: string, seen: string) => {
-    await page.goto(world.url + path);
+    await goTo(page, path);
     await page.getByText(seen).first().waitFor();
-    await page.waitForLoadState('networkidle');
     expect(await broken(page), path).toEqual([]);
   };
 
@@ -127,15 +126,14 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       await expectAccessible(page);
       expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
 
-      await page.goto(`${world.url}/affiliates`);
-      await hasScreen(page);
+      await goTo(page, '/affiliates');
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'Go to anything' }).fill('onerror');
       await page.getByRole('option', { name: MARKUP }).waitFor();
       expect(await broken(page)).toEqual([]);
       await expectAccessible(page);
 
-      await page.goto(`${world.url}/import?kind=affiliates`);
+      await goTo(page, '/import?kind=affiliates');
       const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
       const file = `email,name_first,name_last,${cell(MARKUP)}\nnew@example.com,${cell(FIRST)},${LAST},x\nnobody,x,y,z\n`;
       await page.locator('input[type=file]').setInputFiles({

@@ -53,32 +53,35 @@ inChromium('a new payout', (chromium) => {
     });
   }
 
-  test('names affiliates with one bank account, in the preview and before the payout is completed', async () => {
-    const api = await shop();
-    for (const name of ['Ada', 'Ben', 'Cleo']) {
-      const { id } = await owed(api, name, 700);
-      const iban = name === 'Cleo' ? 'FR1420041010050500013M02606' : 'DE89370400440532013000';
-      await api.put(`/v2/affiliates/${id}/destination`, { type: 'sepa', account_holder: name, iban });
-    }
-    const mia = await atDashboard(chromium, world, { api, path: '/payouts/new', viewport: PHONE });
-    const { page } = mia;
-    const warning = page.getByRole('status').filter({ hasText: 'may point to fraud' });
-    const named = warning.getByText(/…3000 is the account of affiliates/).first();
-    await named.waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
-    await page.getByRole('button', { name: 'Create payout for 3 affiliates' }).click();
-    await page.getByRole('link', { name: 'Complete' }).click();
-    await page.getByRole('checkbox', { name: /^Also tick 3 lines/ }).check();
-    await page.getByRole('button', { name: /^Complete payout/ }).click();
-    await page
-      .getByRole('alertdialog')
-      .or(page.getByRole('dialog'))
-      .getByText(/…3000 is the account of affiliates/)
-      .first()
-      .waitFor();
-    await expectAccessible(page);
-    expectQuiet(mia);
-  });
+  longRun.test(
+    'names affiliates with one bank account, in the preview and before the payout is completed',
+    async () => {
+      const api = await shop();
+      for (const name of ['Ada', 'Ben', 'Cleo']) {
+        const { id } = await owed(api, name, 700);
+        const iban = name === 'Cleo' ? 'FR1420041010050500013M02606' : 'DE89370400440532013000';
+        await api.put(`/v2/affiliates/${id}/destination`, { type: 'sepa', account_holder: name, iban });
+      }
+      const mia = await atDashboard(chromium, world, { api, path: '/payouts/new', viewport: PHONE });
+      const { page } = mia;
+      const warning = page.getByRole('status').filter({ hasText: 'may point to fraud' });
+      const named = warning.getByText(/…3000 is the account of affiliates/).first();
+      await named.waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      await page.getByRole('button', { name: 'Create payout for 3 affiliates' }).click();
+      await page.getByRole('link', { name: 'Complete' }).click();
+      await page.getByRole('checkbox', { name: /^Also tick 3 lines/ }).check();
+      await page.getByRole('button', { name: /^Complete payout/ }).click();
+      await page
+        .getByRole('alertdialog')
+        .or(page.getByRole('dialog'))
+        .getByText(/…3000 is the account of affiliates/)
+        .first()
+        .waitFor();
+      await expectAccessible(page);
+      expectQuiet(mia);
+    },
+  );
 
   longRun.test(
     'reports when filters leave out other affiliates than before, though the same are paid',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { PASSWORD, signInAs } from '../people/support.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium, sessionOf } from './support.ts';
@@ -68,7 +69,7 @@ inChromium('the profile', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a person in two accounts sees both and switches; the old address leads here', async () => {
+  longRun.test('a person in two accounts sees both and switches; the old address leads here', async () => {
     const agency = await world.otherAccount('Northwind Traders');
     const ada = await atDashboard(chromium, world, { path: '/account' });
     const { page, email } = ada;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { AFFILIATES, makeAffiliate, makeCommission } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -140,7 +141,7 @@ inChromium('the reports', (chromium) => {
     await expectAccessible(page);
   });
 
-  test('on a phone a row is a list of its amounts, and nothing is cut off', async () => {
+  longRun.test('on a phone a row is a list of its amounts, and nothing is cut off', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/reports?by=affiliate', viewport: PHONE });
     const { page } = visitor;
     const list = page.getByRole('list', { name: 'By affiliate' });

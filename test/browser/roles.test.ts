@@ -11,8 +11,9 @@ import {
 } from '../api/fixtures.ts';
 import { signedIn } from '../people/support.ts';
 import { SCREENS } from '../screenshots/screens.ts';
+import { isLong } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
-import { hasScreen } from './dashboard-support.ts';
+import { goTo, hasScreen } from './dashboard-support.ts';
 import { inChromium, type Page, takeSession } from './support.ts';
 
 /** What a user presses, and the operation that it sends, or leads to. The server says what that needs. */
@@ -130,22 +131,24 @@ inChromium('the actions of the dashboard', (chromium) => {
     const screens = new Map<string, string>();
     for (const { name, path } of PLAIN) screens.set(name, await path(api));
     const seen = {} as Record<Role, Map<string, string[]>>;
-    for (const role of ROLE_NAMES) {
+    const others = ROLE_NAMES.filter((role) => role !== 'owner');
+    for (const [at, role] of ['owner' as const, ...others].entries()) {
+      // in a short run a screen is seen by an owner and one of the other roles
+      const isSeen = (index: number) => isLong || at === 0 || index % others.length === at - 1;
       const { browser } = await signedIn(world, role);
       const visitor = await chromium.visitor({ scripts: true });
       await takeSession(visitor, world.url, browser.cookie() ?? '');
       seen[role] = new Map();
       await visitor.page.goto(world.url);
       await hasScreen(visitor.page);
-      for (const [name, path] of screens) {
+      for (const [name, path] of [...screens].filter((_, index) => isSeen(index))) {
         await goTo(visitor.page, path);
         await visitor.page.locator('.skeleton').first().waitFor({ state: 'detached' });
         seen[role].set(name, await actionsOn(visitor.page));
       }
     }
     const wrong = ROLE_NAMES.flatMap((role) =>
-      [...screens.keys()].flatMap((name) => {
-        const shown = seen[role].get(name) ?? [];
+      [...seen[role]].flatMap(([name, shown]) => {
         const isOpen = may(role, SCREEN_OF[name] ?? 'getMe');
         const all = isOpen ? (seen.owner.get(name) ?? []) : [];
         const expected = all.filter((action) =>
@@ -164,18 +167,6 @@ inChromium('the actions of the dashboard', (chromium) => {
     expect(Object.keys(OPERATION_OF).filter((action) => !everything.has(action))).toEqual([]);
   });
 });
-
-/** The screen of a path: the same for all records that it can show, and for all its dialogs. */
-const screenOf = (path: string) =>
-  path.replace(/\?.*$/, '').replace(/\/([a-z]+_)?[0-9a-f]*\d[0-9a-f]*$/, '/$id');
-
-/** Goes to a screen as a link does, without loading the page again, unless the same screen already shows something else. */
-async function goTo(page: Page, path: string): Promise<void> {
-  if (screenOf(new URL(page.url()).pathname) === screenOf(path)) {
-    await page.goto(new URL(path, page.url()).href);
-  } else await page.evaluate(`__TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)} })`);
-  await page.locator('.page-body[aria-busy="false"]').waitFor();
-}
 
 /** The names of the buttons of a page and of the items of its menus. Fails for an empty menu. */
 async function actionsOn(page: Page): Promise<string[]> {

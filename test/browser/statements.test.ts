@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeAffiliate, makeCommission } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -26,6 +27,7 @@ inChromium('the statement of an affiliate in the dashboard', (chromium) => {
       card.getByRole('link', { name: 'Print' }).click(),
     ]);
     await printed.getByRole('cell', { name: 'sale-1' }).waitFor();
+    await expectAccessible(printed);
     expect(await printed.title()).toMatch(/^Statement of Ada Lovelace, from \d{4}-01-01 to \d{4}-12-31$/);
     await printed.close();
     await card.getByLabel('Period of the statement').selectOption('Everything');
@@ -33,7 +35,7 @@ inChromium('the statement of an affiliate in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('the page to print is readable on a phone and in dark mode', async () => {
+  longRun.test('the page to print is readable on a phone and in dark mode', async () => {
     const { id } = await makeAffiliate(world.api, { name_first: 'محمد', name_last: 'علي' });
     await makeCommission(world.api, id, { amount: 5_000_000, external_id: 'a-long-id-of-a-sale-'.repeat(5) });
     const visitor = await atDashboard(chromium, world, { viewport: PHONE });

@@ -98,7 +98,7 @@ inChromium('tax profiles', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('a viewer reads it and has no button to change it', async () => {
+  longRun.test('a viewer reads it and has no button to change it', async () => {
     const { id } = await makeAffiliate(world.api);
     await world.api.put(`${AFFILIATES}/${id}/tax-profile`, SIGNED);
     const visitor = await atDashboard(chromium, world, {
@@ -143,7 +143,7 @@ inChromium('tax profiles', (chromium) => {
     await world.api.patch('/v2/account', { payout_form: 'none' });
   });
 
-  test('agreements that end soon, and ended ones, are listed with their last day', async () => {
+  longRun.test('agreements that end soon, and ended ones, are listed with their last day', async () => {
     const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
     for (const [name, days] of [
       ['Mia', 20],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { makePayee, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import { verification } from '../support/bank.ts';
+import { someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -9,10 +10,15 @@ inChromium('the verification of payees', (chromium) => {
   const world = useWorld();
   const api = useAccount(world);
 
-  test.each([
-    ['wide', WIDE],
-    ['on a phone', PHONE],
-  ])(
+  test.each(
+    someOf(
+      [
+        ['wide', WIDE],
+        ['on a phone', PHONE],
+      ] as const,
+      1,
+    ),
+  )(
     'is read from a file, shown before anybody approves, and corrected by one name, %s',
     async (_, viewport) => {
       await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
