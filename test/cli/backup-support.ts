@@ -113,8 +113,8 @@ export async function inEmbedded<Result>(
   }
 }
 
-/** An empty database on the PostgreSQL of the tests; `drop` removes it. */
-export async function emptyDatabase(): Promise<{
+/** A database on the PostgreSQL of the tests, empty unless a template is named; `drop` removes it. */
+export async function emptyDatabase(template = 'template0'): Promise<{
   url: string;
   connect(): Promise<pg.Client>;
   drop(): Promise<void>;
@@ -130,7 +130,7 @@ export async function emptyDatabase(): Promise<{
     const admin = await connect('postgres');
     await admin.query(statement).finally(() => admin.end());
   };
-  await asAdmin(`create database ${database} owner ${user} template template0 encoding 'UTF8'`);
+  await asAdmin(`create database ${database} owner ${user} template ${template} encoding 'UTF8'`);
   const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
   return {
     url: `postgres://${credentials}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,

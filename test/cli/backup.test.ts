@@ -12,7 +12,6 @@ import {
   makeCommission,
   makePayout,
 } from '../api/fixtures.ts';
-import { putDataFolder } from '../support/data-folder.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { longRun, rounds } from '../support/depth.ts';
 import { IMBALANCES, LOOSE_ENDS } from '../support/imbalances.ts';
@@ -314,13 +313,14 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
 test('a server makes the backups that its settings schedule', async () => {
   const folder = path('by itself');
   mkdirSync(folder);
-  const own = { DATA_DIR: path('scheduled'), BACKUP_EVERY: '24h', BACKUP_TO: folder };
-  await putDataFolder(own.DATA_DIR);
-  const server = await startServer(machine, { env: own });
+  const own = await emptyDatabase(inject('postgres').templates[0].name);
+  const env = { DATABASE_URL: own.url, SECRET_KEY: secretKey(), BACKUP_EVERY: '24h', BACKUP_TO: folder };
+  const server = await startServer(machine, { env });
   await until('the backup', async () =>
     readdirSync(folder).some((name) => /^payhook-.*Z\.payhook$/.test(name)),
   );
   server.child.kill('SIGTERM');
   const { stderr } = await server.ended;
   expect(stderr).toContain('a backup was made');
+  await own.drop();
 });

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { putDataFolder } from '../support/data-folder.ts';
+import { someOf } from '../support/depth.ts';
 import { programHere, runHere, runOn } from './here.ts';
 import { type Machine, startMachine, startServer } from './support.ts';
 
@@ -61,7 +62,8 @@ describe('without data', () => {
     );
     const unclear: string[] = [];
     let clear = 0;
-    for (const line of lines) {
+    const tried = someOf(lines, 40);
+    for (const line of tried) {
       const { code, stdout, stderr } = await runHere(line, {
         ...HERE,
         cwd: machine.folder,
@@ -84,7 +86,7 @@ describe('without data', () => {
         (each) => !/payhook: .*(--|must|say|give|name the|choose|needed|is not JSON|no server of)/.test(each),
       ),
     ).toEqual([]);
-    expect(clear).toBeGreaterThan(lines.length * 0.8);
+    expect(clear).toBeGreaterThan(tried.length * 0.8);
   });
 
   test.each([
@@ -156,7 +158,7 @@ describe('without data', () => {
 });
 
 test('init creates data once, and prints no secret unless to a terminal', async () => {
-  const made = await machine.run(['init'], HERE);
+  const made = await runOn(machine)(['init'], HERE);
   const key = readFileSync(join(machine.folder, 'data/first-api-key'), 'utf8').trim();
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(made.stdout).toContain(`First API key   in ${join(machine.folder, 'data/first-api-key')}\n`);

@@ -43,6 +43,11 @@ test('the server and doctor warn about a secret key that others can read, and na
     expect.stringContaining(wordsOf(given, '0660')),
     '',
   ]);
+});
+
+longRun.test('the server says nothing about a key that only its group can read', async () => {
+  const given = machine.write('group', readFileSync(join(machine.dataDir, 'secret-key'), 'utf8'));
+  const options = { env: { SECRET_KEY_FILE: given } };
   expect(await warnings(given, [0o640], options)).toEqual({ log: [], doctor: [''] });
 });
 

@@ -46,9 +46,11 @@ test('secrets come from a file or from standard input, and stay off the command 
   expect(body.client_credentials.client_id).toBe('payhook');
 
   const next = `whsec_${Buffer.from('the next one, also of 32 bytes..').toString('base64')}`;
-  await done(['webhooks', 'rotate-secret', id, '--secret', '-'], `${next}\n`);
+  machine.write('next', `${next}\n`);
+  await done(['webhooks', 'rotate-secret', id, '--secret', '@next']);
   expect(await secretOf(id)).toBe(next);
-  const changed = await done(['webhooks', 'change', id, '--header', '-'], 'x-other: value\n');
+  machine.write('other.txt', 'x-other: value\n');
+  const changed = await done(['webhooks', 'change', id, '--header', '@other.txt']);
   expect(changed.headers).toContain('x-other');
   const channel = await done(
     ['alerts', 'add-channel', '-', '--name', 'ops', '--format', 'slack'],

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 import { type Machine, postgresPid, ROOT, startMachine, startServer } from './support.ts';
@@ -148,7 +149,7 @@ test('the server exits with 1 and says so when PostgreSQL ends unexpectedly; wit
   expect(stderr).toContain('PostgreSQL stopped unexpectedly');
 });
 
-test('SIGTERM to npm start stops the server and PostgreSQL', async () => {
+longRun.test('SIGTERM to npm start stops the server and PostgreSQL', async () => {
   const npm = machine.startOther('npm', ['start', '--silent'], ROOT);
   await npm.printed(/stops it/);
   const postgres = postgresPid(machine.dataDir);

@@ -7,7 +7,7 @@ import type { Api } from '../support/api.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
-import { commandsOf } from './here.ts';
+import { commandsOf, runOn } from './here.ts';
 import { settingsOf, useMachine } from './support.ts';
 
 const world = useWorld();
@@ -30,7 +30,7 @@ test('system shows what GET /v2/system does, and refuses other accounts', async 
 test('both show how many deliveries wait for an earlier one of their ordering key, and doctor shows those that wait for an hour', async () => {
   const { runText, runJson } = commandsOf(world, world.api, machine);
   const env = await settingsOf(world);
-  const doctor = async () => (await machine.run(['doctor'], { env })).stdout;
+  const doctor = async () => (await runOn(machine)(['doctor'], { env })).stdout;
   expect(await runText('system')).not.toContain('waiting for an earlier');
   const other = await world.otherAccount();
   const id = await makeEndpoint(other, { ordered: true });
