@@ -17,7 +17,7 @@ import { hasGo, runGo } from '../support/go.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 
 // Clients that the generators of others make from the description: the whole client compiles, and makes ten calls.
-// Every run has one language that is compiled and one that is not.
+// A short run has one generator.
 const api = useAccount(useWorld());
 const PATIENCE_MS = 600_000;
 const run = promisify(execFile);
@@ -96,7 +96,7 @@ test.skipIf(!existsSync(join(TOOLS, 'node_modules/openapi-fetch')))(
   },
 );
 
-test.skipIf(!existsSync(python('openapi-python-client')))(
+longRun.test.skipIf(!existsSync(python('openapi-python-client')))(
   'openapi-python-client (needs test/tools/python, which .ci/run installs)',
   { timeout: PATIENCE_MS },
   async () => {

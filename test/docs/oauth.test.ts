@@ -15,6 +15,7 @@ import { PAGE_ROUTES } from '../../src/screens/routes.ts';
 import { browserOf, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
 import { apiOf } from '../support/api.ts';
+import { isLong } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 
 // The example and the commands of the guide, run as a reader would.
@@ -75,12 +76,12 @@ describe('the example', () => {
     { kind: 'confidential', flags: [], refreshed: 'the refresh token stays' },
     { kind: 'public', flags: ['--public'], refreshed: 'the refresh token is a new one' },
   ])(
-    'completes the flow as a $kind application, twice with the same one',
+    'completes the flow as a $kind application, again with the same one',
     async ({ kind, flags, refreshed }) => {
-      const [first, second] = [
-        await run(...flags, owner.email, PASSWORD),
-        await run(...flags, owner.email, PASSWORD),
-      ];
+      const first = await run(...flags, owner.email, PASSWORD);
+      // in a short run only the public one runs again
+      const isTwice = isLong || kind === 'public';
+      const second = isTwice ? await run(...flags, owner.email, PASSWORD) : first;
       for (const { code, stdout, stderr } of [first, second]) {
         expect([code, stderr]).toEqual([0, '']);
         const lines = stdout

@@ -50,15 +50,21 @@ export interface Call {
   readonly body: string | undefined;
 }
 
-/** Parses a command with a POSIX shell, whose `curl` only prints its arguments. */
-export function callOf(command: string): Call {
-  const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`;
+/** Parses commands with a POSIX shell, whose `curl` only prints its arguments: one call of each. */
+export function callsOf(commands: readonly string[]): Call[] {
+  const each = commands.map((command) => `( :\n${command}\n)\nprintf '\\1'\n`).join('');
+  const script = `curl() { printf '%s\\0' "$@"; }\n${each}`;
   const { stdout, stderr, status } = spawnSync('sh', ['-eu', '-c', script], {
     encoding: 'utf8',
     env: { PAYHOOK_API_KEY: 'the-key' },
   });
-  if (status !== 0 || stderr !== '') throw new Error(`${stderr}\n${command}`);
-  const words = stdout.split('\0').slice(0, -1);
+  if (status !== 0 || stderr !== '') throw new Error(stderr);
+  return stdout.split('\u0001').slice(0, -1).map(callOf);
+}
+
+/** The call with these arguments of curl, each with a NUL at its end. */
+function callOf(printed: string): Call {
+  const words = printed.split('\0').slice(0, -1);
   const headers: [string, string][] = [];
   const rest = new Map<string, string>();
   for (let word = words.shift(); word !== undefined; word = words.shift()) {

@@ -13,7 +13,7 @@ import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
-import { ADDRESSES, callOf, plain, shownOn } from './pages.ts';
+import { ADDRESSES, type Call, callsOf, plain, shownOn } from './pages.ts';
 import { addressOf, recorderAt } from './recorder.ts';
 import {
   afterwards,
@@ -231,12 +231,15 @@ describe('the reference', () => {
 
   test('shows commands that a shell parses as exactly the recorded requests', async () => {
     for (const text of (await allPages()).values()) {
-      for (const { id, command, file } of shownOn(text)) {
+      const shown = shownOn(text);
+      const calls = callsOf(shown.map(({ command }) => command));
+      expect(calls.length).toBe(shown.length);
+      for (const [index, { id, file }] of shown.entries()) {
         const route = ROUTES.find(({ operation }) => operation === id);
         const request = examples[id]?.request;
         if (!route || !request) continue;
         const isFile = typeof request.body === 'string';
-        const call = callOf(command);
+        const call = calls[index] as Call;
         const sent = isFile ? file : call.body && JSON.parse(call.body);
         const type = (route.kind === 'write' && route.upload) || 'application/json';
         expect({ ...call, ...addressParts(call.url), body: sent }, id).toEqual({

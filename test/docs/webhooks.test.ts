@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isLong } from '../support/depth.ts';
+import { isLong, someOf } from '../support/depth.ts';
 import { checkAgainstCatalogue } from '../support/description.ts';
 
 // The programs of the guide, run as a reader would: extracted from the page, started, and called with requests.
@@ -418,7 +418,7 @@ describe.each(LANGUAGES.filter(({ heading }) => isLong || !FRAMEWORK.test(headin
       `without a secret accepts nothing, not even a request signed with no key${there}`,
       async () => {
         const port = await build();
-        for (const secret of [undefined, '', 'whsec_']) {
+        for (const secret of someOf([undefined, 'whsec_', ''], 2)) {
           const without = await start(secret, port);
           const { output } = without;
           expect(await post(port, { headers: signedWithNothing() }), output()).not.toBe(204);

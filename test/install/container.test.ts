@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
 import { type Running, startShell } from '../first-hour/support.ts';
+import { longRun } from '../support/depth.ts';
 import { freePort } from '../support/free-port.ts';
 import { canMount, isNodeForAll } from '../support/other-system.ts';
 
@@ -100,7 +101,7 @@ describe.skipIf(!canMount || !isNodeForAll)('in a container', () => {
     expect(statSync(join(volume, 'data')).uid).toBe(USER);
   });
 
-  test('after kill -9 the next container on the volume continues', async () => {
+  longRun.test('after kill -9 the next container on the volume continues', async () => {
     process.kill(first(), 'SIGKILL');
     await server.ended;
     await start();
