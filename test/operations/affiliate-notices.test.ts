@@ -14,10 +14,12 @@ import { borrowWorld } from '../support/pool.ts';
 import { type MailReceiver, startMailReceiver, type TakenMail } from '../support/smtp.ts';
 import { until } from '../support/wire.ts';
 import { standIn, type World } from '../support/world.ts';
+import { noticeSender } from './notices-support.ts';
 
 const BASE = 'https://pay.example.com';
 const ON = { kinds: ['paid', 'returned'], reply_to: 'pay@shop.example' };
 
+const sender = noticeSender();
 let mail: MailReceiver;
 let started: World;
 let api: Api;
@@ -40,6 +42,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  await sender.close();
   await started.close();
   await mail.close();
 });
@@ -55,6 +58,12 @@ async function settings(affiliate_notices: object | null, of = api): Promise<voi
   const answer = await of.patch('/v2/account', { affiliate_notices });
   expect(answer.status, answer.text).toBe(200);
 }
+
+/** Sends what is due now, and waits for an e-mail. */
+const arrived: MailReceiver['untilMail'] = async (...about) => {
+  await sender.send(world);
+  return mail.untilMail(...about);
+};
 
 const used: string[] = [];
 /** An address that no other test uses. */
@@ -102,7 +111,7 @@ describe('paid', () => {
       ['paid', bob.id, payout.id, 'waiting'],
     ]);
     await passTime();
-    const german = await mail.untilMail(email, 'Auszahlung: 1.234,50 €');
+    const german = await arrived(email, 'Auszahlung: 1.234,50 €');
     expect(wordsOf(german)).toContain('Hallo Ada,');
     expect(wordsOf(german)).toContain('Läden & <i>Söhne hat Ihnen am');
     expect(wordsOf(german)).toContain('Ihre Abrechnung ist angehängt.');
@@ -111,12 +120,12 @@ describe('paid', () => {
     expect(german.header('from')).toContain('<pay@example.com>');
     expect(german.text).toMatch(/statement-\d+-to-\d{4}-\d\d-\d\d\.pdf/);
     expect(german.text).toContain('JVBERi0'); // %PDF- in base64
-    const english = await mail.untilMail(other, 'You were paid €1,234.50');
+    const english = await arrived(other, 'You were paid €1,234.50');
     expect(wordsOf(english)).toMatch(/^(?!.*Ada)/s);
     await until('both to be sent', async () => (await listed('&status=sent')).length === 2);
     await pay([bob.id]);
     await passTime();
-    const again = await mail.untilMail(other, 'You were paid', 2);
+    const again = await arrived(other, 'You were paid', 2);
     expect(again.text).toMatch(/statement-\d+-from-\d{4}-\d\d-\d\d-to-\d{4}/);
     expect(mail.taken).toHaveLength(3);
   });
@@ -136,7 +145,7 @@ describe('paid', () => {
     };
     await completePayout(api, payout, [entry, { affiliate_id: bob.id, is_paid: false }]);
     await passTime();
-    const words = wordsOf(await mail.untilMail(email, 'You were paid KWD 0.750'));
+    const words = wordsOf(await arrived(email, 'You were paid KWD 0.750'));
     expect(words).toContain('The rest of KWD 0.250 is part of your next payout.');
     expect(words).toContain('Payment reference: ');
     expect(words).not.toContain('https://x.example'); // no text of the merchant becomes a link
@@ -167,7 +176,7 @@ describe('paid', () => {
       )[0]?.minutes;
     expect(await due()).toBeGreaterThan(30);
     expect((await api.post(`${PAYOUTS}/${payout.id}/invoices`)).body.issued).toBe(1);
-    const taken = await mail.untilMail(email, 'You were paid');
+    const taken = await arrived(email, 'You were paid');
     expect(wordsOf(taken)).toContain('Your invoice is attached.');
     expect(taken.text).toMatch(/invoice-SB-\d{4}-\d+\.pdf/);
     expect(taken.text).not.toContain('statement-');
@@ -208,14 +217,14 @@ describe('returned', () => {
     expect((await back(first)).status).toBe(200);
     expect((await back(first)).status).toBe(200); // the same request again
     await passTime();
-    const taken = await mail.untilMail(email, 'Paiement de 20,00 € retourné');
+    const taken = await arrived(email, 'Paiement de 20,00 € retourné');
     expect(wordsOf(taken)).toContain('a été retourné : compte clos.');
     expect(wordsOf(taken)).not.toContain('clos..');
     expect(taken.text).not.toContain('application/pdf');
     expect((await listed('&kind=returned')).length).toBe(1);
     expect((await back({ reason: 'compte clos' })).status).toBe(200);
     await passTime();
-    await mail.untilMail(email, 'Paiement de 30,00 € retourné');
+    await arrived(email, 'Paiement de 30,00 € retourné');
   });
 });
 
@@ -231,6 +240,7 @@ describe('who gets none', () => {
     expect((await listed()).map(({ kind }) => kind)).toEqual(['returned']);
     // what waits is dropped when the kind is switched off
     await settings(null);
+    await sender.send(world);
     await until('it to be dropped', async () => (await listed()).length === 0);
     expect(mail.taken).toEqual([]);
   });
@@ -242,6 +252,7 @@ describe('who gets none', () => {
     await pay([none.id, out.id, both.id]);
     expect((await listed()).map(({ affiliate_id }) => affiliate_id)).toEqual([both.id]);
     await api.patch(`${AFFILIATES}/${both.id}`, { is_notified: false });
+    await sender.send(world);
     await until('it to be dropped', async () => (await listed()).length === 0);
   });
 
@@ -250,7 +261,7 @@ describe('who gets none', () => {
     const { id } = await makeAffiliate(api, { email });
     await pay([id]);
     await passTime();
-    await mail.untilMail(email, 'You were paid');
+    await arrived(email, 'You were paid');
     await pay([id]);
     expect((await api.post(`${AFFILIATES}/${id}/erase`)).status).toBe(200);
     expect(await listed()).toEqual([]);
@@ -270,10 +281,7 @@ test('two merchants pay one address: each e-mail has only what is its own, and i
   await pay([ours.id], { amount: 1111 });
   await pay([theirs.id], { of: other, amount: 2222 });
   await passTime();
-  const [mine, its] = [
-    await mail.untilMail(email, 'You were paid €11.11'),
-    await mail.untilMail(email, 'Pago de 22,22'),
-  ];
+  const [mine, its] = [await arrived(email, 'You were paid €11.11'), await arrived(email, 'Pago de 22,22')];
   expect(wordsOf(mine)).not.toMatch(/Northwind|22[.,]22/);
   expect(wordsOf(its)).not.toMatch(/Söhne|Ada|11[.,]11/);
   expect(its.header('reply-to')).toBeNull();
@@ -290,7 +298,7 @@ describe('the link that ends the e-mails', () => {
     const { id } = await makeAffiliate(api, { email, ...fields });
     await pay([id]);
     await passTime();
-    const taken = await mail.untilMail(email, '');
+    const taken = await arrived(email, '');
     return { id, taken, link: stopLinkOf(taken) };
   }
   const isNotified = async (id: number) => (await api.get(`${AFFILIATES}/${id}`)).body.is_notified;
@@ -350,6 +358,7 @@ test('an e-mail that is permanently refused is shown with its error, and the acc
   const { id } = await makeAffiliate(api, { email: address() });
   await pay([id]);
   await passTime();
+  await sender.send(world);
   await until('it to be given up', async () => (await listed('&status=failed')).length === 1);
   const [failed] = await listed();
   expect(failed).toMatchObject({
@@ -371,7 +380,7 @@ test('a name cannot add a header or a recipient', async () => {
   const { id } = await makeAffiliate(api, { email, ...names });
   await pay([id]);
   await passTime();
-  const taken = await mail.untilMail(email, 'You were paid');
+  const taken = await arrived(email, 'You were paid');
   expect(taken.to).toEqual([email]);
   expect(taken.header('bcc')).toBeNull();
   expect(mail.recipients).toEqual([email]);

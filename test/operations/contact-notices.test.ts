@@ -4,6 +4,7 @@ import { ENDPOINTS, EVENTS, expectRefusal, type Json } from '../api/fixtures.ts'
 import { makeUser } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type MailReceiver, startMailReceiver, type TakenMail } from '../support/smtp.ts';
@@ -55,6 +56,12 @@ async function settings(contact_notices: object | null, of = api): Promise<void>
   expect(answer.status, answer.text).toBe(200);
 }
 
+/** Sends what is due now, and waits for an e-mail. */
+const arrived: MailReceiver['untilMail'] = async (...about) => {
+  await keepHouse(world, 'contact notices', 'e-mail');
+  return mail.untilMail(...about);
+};
+
 const used: string[] = [];
 /** An address that no other test uses. */
 const address = () => `ops${used.push('')}@example.com`;
@@ -83,7 +90,7 @@ async function follow({ pathname, search }: URL, method = 'POST'): Promise<{ sta
 
 /** Waits for the link to an address and confirms it. */
 async function confirm(email: string, count = 1): Promise<void> {
-  const { status, html } = await follow(linkIn(await mail.untilMail(email, CONFIRM, count)));
+  const { status, html } = await follow(linkIn(await arrived(email, CONFIRM, count)));
   expect(status, html).toBe(200);
 }
 async function makeConfirmed(email: string, fields: object = {}, of = api): Promise<Json> {
@@ -118,7 +125,7 @@ describe('the address', () => {
     expect([endpoint.contact_email, endpoint.contact_status]).toEqual([email, 'waiting']);
     await failedFor(endpoint.id, 51);
     await passTime();
-    const asked = await mail.untilMail(email, CONFIRM);
+    const asked = await arrived(email, CONFIRM);
     expect(wordsOf(asked)).toContain('Läden & <i>Söhne was asked to e-mail this address');
     expect(asked.text.slice(asked.text.indexOf('<!doctype'))).toContain('Läden &amp; &lt;i&gt;Söhne');
     // whoever set the address may have chosen the URL too
@@ -148,10 +155,7 @@ describe('the address', () => {
     const [late, gone] = [address(), address()];
     const expired = await make({ contact_email: late });
     const removed = await make({ contact_email: gone });
-    const [lateLink, goneLink] = [
-      linkIn(await mail.untilMail(late, CONFIRM)),
-      linkIn(await mail.untilMail(gone, CONFIRM)),
-    ];
+    const [lateLink, goneLink] = [linkIn(await arrived(late, CONFIRM)), linkIn(await arrived(gone, CONFIRM))];
     await world.query(`update webhook_endpoints set contact_expires_at = now() where id = $1::uuid`, [
       uuid(expired.id),
     ]);
@@ -178,7 +182,7 @@ describe('the address', () => {
   test('another address must be confirmed again: the first one and its link end', async () => {
     const [first, second, third] = [address(), address(), address()];
     const { id } = await make({ contact_email: first });
-    const old = linkIn(await mail.untilMail(first, CONFIRM));
+    const old = linkIn(await arrived(first, CONFIRM));
     const changed = await api.patch(pathOf(id), { contact_email: second });
     expect(changed.body).toMatchObject({ contact_email: second, contact_status: 'waiting' });
     expect((await follow(old)).status).toBe(400);
@@ -186,7 +190,7 @@ describe('the address', () => {
     await api.patch(pathOf(id), { contact_email: third });
     await failedFor(id, 51);
     await passTime();
-    await mail.untilMail(third, CONFIRM);
+    await arrived(third, CONFIRM);
     expect(await contactOf(id)).toEqual([third, 'waiting']);
     expect((await noticesOf(id)).every(({ kind }) => kind === 'contact_confirmation')).toBe(true);
     // the same again sends nothing, none removes it
@@ -281,7 +285,7 @@ describe('the contact', () => {
     await failedFor(id, 51);
     await keepHouse(world, 'endpoint alerts');
     await passTime();
-    const failing = await mail.untilMail(email, 'Your webhook endpoint is failing');
+    const failing = await arrived(email, 'Your webhook endpoint is failing');
     expect(wordsOf(failing).replaceAll('\u2060', '')).toContain(
       `Every attempt to send events of Läden & <i>Söhne to ${new URL(receiver.url).host} fails. The endpoint is 50 % of the way`,
     );
@@ -291,7 +295,7 @@ describe('the contact', () => {
     await api.post(EVENTS, { type: 'order.created', data: {} });
     await until('it to be disabled', async () => (await api.get(pathOf(id))).body.status === 'disabled');
     await passTime();
-    const disabled = await mail.untilMail(email, 'Your webhook endpoint was disabled');
+    const disabled = await arrived(email, 'Your webhook endpoint was disabled');
     expect(wordsOf(disabled)).toContain('because it answered 410 (gone).');
     receiver.respond(200);
     await api.patch(pathOf(id), { status: 'enabled' });
@@ -307,7 +311,7 @@ describe('the contact', () => {
     );
     await keepHouse(world, 'endpoint alerts');
     await passTime();
-    await mail.untilMail(email, 'Your webhook endpoint works again');
+    await arrived(email, 'Your webhook endpoint works again');
     await keepHouse(world, 'endpoint alerts', 'contact notices');
     expect(mail.taken.filter(({ to }) => to.includes(email)).map(({ subject }) => subject)).toEqual([
       'Confirm this address for e-mails about a webhook endpoint',
@@ -324,7 +328,7 @@ describe('the contact', () => {
     await until('the link to be recorded as sent', async () => (await noticesOf(id))[0]?.sent);
     for (const percent of [51, 71, 91]) await failedFor(id, percent);
     await passTime();
-    const failing = await mail.untilMail(email, 'Your webhook endpoint is failing');
+    const failing = await arrived(email, 'Your webhook endpoint is failing');
     expect(wordsOf(failing)).toContain('90 % of the way');
     await until('it to be recorded', async () => (await noticesOf(id)).every(({ sent }) => sent));
     expect((await noticesOf(id)).map(({ kind }) => kind)).toEqual([
@@ -335,33 +339,37 @@ describe('the contact', () => {
     expect(await noticesOf(id)).toHaveLength(2);
   });
 
-  test.each([
+  const LANGUAGES = [
     ['de', 'Ihr Webhook-Endpunkt ist gestört', 'Bestätigen Sie diese Adresse', 'Adresse bestätigen'],
     ['fr', 'Votre endpoint webhook échoue', 'Confirmez cette adresse', 'Confirmer l’adresse'],
     ['es', 'Su endpoint de webhooks falla', 'Confirme esta dirección', 'Confirmar la dirección'],
-  ])('reads %s if the account chose it', async (language, failing, asking, button) => {
-    await settings({ language });
-    const email = address();
-    const { id } = await make({ contact_email: email });
-    const asked = await mail.untilMail(email, asking);
-    const link = linkIn(asked);
-    const page = await follow(link, 'GET');
-    expect(page.html).toContain(`<html lang="${language}">`);
-    expect(page.html).toContain(button);
-    expect((await follow(link)).status).toBe(200);
-    await failedFor(id, 51);
-    await passTime();
-    const taken = await mail.untilMail(email, failing);
-    expect(wordsOf(taken)).not.toMatch(/[{}]|undefined|null|example\/webhooks/);
-    expect(taken.text).toContain(`<html lang="${language}">`);
-  });
+  ] as const;
+  test.each(someOf(LANGUAGES, 1))(
+    'reads %s if the account chose it',
+    async (language, failing, asking, button) => {
+      await settings({ language });
+      const email = address();
+      const { id } = await make({ contact_email: email });
+      const asked = await arrived(email, asking);
+      const link = linkIn(asked);
+      const page = await follow(link, 'GET');
+      expect(page.html).toContain(`<html lang="${language}">`);
+      expect(page.html).toContain(button);
+      expect((await follow(link)).status).toBe(200);
+      await failedFor(id, 51);
+      await passTime();
+      const taken = await arrived(email, failing);
+      expect(wordsOf(taken)).not.toMatch(/[{}]|undefined|null|example\/webhooks/);
+      expect(taken.text).toContain(`<html lang="${language}">`);
+    },
+  );
 
   test('ends the e-mails with one click, and nobody else can', async () => {
     const [email, next] = [address(), address()];
     const { id } = await makeConfirmed(email);
     await failedFor(id, 51);
     await passTime();
-    const link = stopLinkOf(await mail.untilMail(email, 'is failing'));
+    const link = stopLinkOf(await arrived(email, 'is failing'));
     expect(link.href).not.toContain(email);
     const other = await make({ contact_email: address() });
     for (const [name, value] of [
@@ -393,10 +401,11 @@ describe('the contact', () => {
     mail.refuse({ code: 550, message: 'no such mailbox' });
     await failedFor(id, 51);
     await passTime();
+    await keepHouse(world, 'contact notices', 'e-mail');
     await until('it to be given up', async () => (await noticesOf(id)).some(({ failed }) => failed));
     mail.refuse(null);
     await passTime();
-    const alert = await mail.untilMail(owner.email, 'E-mail to the contact of an endpoint failed');
+    const alert = await arrived(owner.email, 'E-mail to the contact of an endpoint failed');
     expect(alert.text).not.toContain(email);
     expect(alert.text).toContain(`${BASE}/webhooks/${id}`);
   });
@@ -411,7 +420,7 @@ describe('in a portal', () => {
     const viewer = await portalAt(api, id, { all_of_owner: true, read_only: true });
     const set = await portal.patch(pathOf(id), { contact_email: email });
     expect(set.body).toMatchObject({ contact_email: email, contact_status: 'waiting' });
-    await mail.untilMail(email, CONFIRM);
+    await arrived(email, CONFIRM);
     const again = await portal.post(pathOf(id, '/confirm-contact'));
     expect(again.body.contact_status).toBe('waiting');
     await confirm(email, 2);
@@ -451,7 +460,7 @@ test('two merchants notify one address: each e-mail has only what is its own, an
   await confirm(email, 2);
   for (const { id } of [ours, theirs]) await failedFor(id, 51);
   await passTime();
-  await mail.untilMail(email, 'is failing', 2);
+  await arrived(email, 'is failing', 2);
   const [mine, its] = ['Söhne', 'Northwind'].map((name) =>
     mail.mailTo(email, 'is failing').find((taken) => wordsOf(taken).includes(name)),
   ) as [TakenMail, TakenMail];

@@ -8,11 +8,13 @@ import { borrowWorld } from '../support/pool.ts';
 import { type MailReceiver, startMailReceiver, type TakenMail } from '../support/smtp.ts';
 import { until } from '../support/wire.ts';
 import { standIn, type World } from '../support/world.ts';
+import { noticeSender } from './notices-support.ts';
 
 const IBAN = 'DE89370400440532013000';
 const OTHER_IBAN = 'GB29NWBK60161331926819';
 const CHANGED = 'Your payment details were changed';
 
+const sender = noticeSender();
 let mail: MailReceiver;
 let started: World;
 let api: Api;
@@ -35,6 +37,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  await sender.close();
   await started.close();
   await mail.close();
 });
@@ -48,6 +51,12 @@ async function settings(affiliate_notices: object | null): Promise<void> {
   const answer = await api.patch('/v2/account', { affiliate_notices });
   expect(answer.status, answer.text).toBe(200);
 }
+
+/** Sends what is due now, and waits for an e-mail. */
+const arrived: MailReceiver['untilMail'] = async (...about) => {
+  await sender.send(world);
+  return mail.untilMail(...about);
+};
 
 const used: string[] = [];
 /** An address that no other test uses. */
@@ -66,7 +75,7 @@ async function listed(): Promise<[number, boolean][]> {
 /** Sends what waits, as if its pause had passed, and returns the e-mail to an address. */
 async function received(to: string, subject = CHANGED): Promise<TakenMail> {
   await world.query('update notices set due_at = now() where due_at > now()');
-  return mail.untilMail(to, subject);
+  return arrived(to, subject);
 }
 /** The text of an e-mail, without the word joiners that keep it from becoming a link. */
 const wordsOf = ({ text }: TakenMail) =>
@@ -101,7 +110,7 @@ describe('a changed destination', () => {
     await pays(id, IBAN, { currency: 'eur' });
     expect((await api.delete(`${AFFILIATES}/${id}/destination?currency=eur`)).status).toBe(204);
     await world.query('update notices set due_at = now() where due_at > now()');
-    await mail.untilMail(email, CHANGED, 3);
+    await arrived(email, CHANGED, 3);
     expect(mail.mailTo(email, CHANGED).slice(1).map(wordsOf).sort()).toEqual([
       expect.stringContaining('a bank account ending in 3000 (EUR).'),
       expect.stringContaining('a bank account ending in 6819 (EUR).'),
@@ -168,7 +177,7 @@ describe('a changed destination', () => {
     const ids = (await listed()).map(([id]) => id);
     expect(new Set(ids)).toEqual(new Set([ada.id, bob.id]));
     await received(shared);
-    await mail.untilMail(shared, CHANGED, 3);
+    await arrived(shared, CHANGED, 3);
     const words = mail.mailTo(shared, CHANGED).map(wordsOf);
     expect(words.filter((text) => text.includes('Hello Ada,'))).not.toEqual([]);
     expect(words.filter((text) => text.includes('Hello Bob,'))).not.toEqual([]);
