@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { notifyOfFailingChore } from '../../src/app/chore-alerts.ts';
 import { type Chore, keepHouse } from '../../src/db/chores.ts';
-import { commandsOf } from '../cli/here.ts';
+import { commandsOf, runOn } from '../cli/here.ts';
 import { useMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { until } from '../support/wire.ts';
@@ -46,7 +46,7 @@ const notices = () =>
     `select public_id('acc', account_id) as account, data ->> 'name' as line from notices where kind = 'chore_failing'`,
   );
 const doctor = async () => {
-  const { stdout, code } = await machine.run(['doctor', '--json'], { env: await settingsOf(world) });
+  const { stdout, code } = await runOn(machine)(['doctor', '--json'], { env: await settingsOf(world) });
   const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; detail: string }[] };
   return { code, chores: checks.find(({ name }) => name === 'chores') };
 };

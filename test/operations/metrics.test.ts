@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/db/settings.ts';
 import { onStage, uuidOf } from '../delivery/support.ts';
+import { rounds, someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
@@ -110,14 +111,6 @@ describe.concurrent('the metrics of a server', () => {
       expect(value(text, 'payhook_workers')).toBe(0);
     }));
 
-  test('show the last backup, and the one that failed since', () =>
-    onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world }) => {
-      const first = await scrapeFigures(world);
-      expect(value(first, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
-      expect(value(first, 'payhook_backup_failed')).toBe(0);
-      expect(value(first, 'payhook_backup_interval_seconds')).toBeUndefined();
-    }));
-
   test('a starting server shows the last backup, and a later failed one', () =>
     onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world }) => {
       const made = { made_at: '2026-01-01T00:00:00.000Z', file: '/b', size_bytes: 1, duration_ms: 1 };
@@ -141,6 +134,10 @@ describe.concurrent('the metrics of a server', () => {
       const text = await scrapeFigures(world);
       expect(value(text, 'payhook_queue_due')).toBe(2);
       expect(value(text, 'payhook_queue_oldest_due_age_seconds')).toBeLessThan(86_400);
+      // there was no backup yet
+      expect(value(text, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
+      expect(value(text, 'payhook_backup_failed')).toBe(0);
+      expect(value(text, 'payhook_backup_interval_seconds')).toBeUndefined();
     }));
 
   test('are only at /metrics, and are not served without METRICS_PORT', async () => {
@@ -160,7 +157,7 @@ describe.concurrent('the metrics of a server', () => {
 });
 
 describe.concurrent('the load on the database', () => {
-  test('of a thousand scrapes is one query', async () => {
+  test('of many scrapes is one query', async () => {
     const world = await borrowWorld({ own: true, settings: MEASURED, databaseLatencyMs: 0 });
     let queries = 0;
     world.latency!.before = (message) => {
@@ -168,7 +165,7 @@ describe.concurrent('the load on the database', () => {
       return undefined;
     };
     await scrapeFigures(world);
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < rounds(5, 50); round += 1) {
       const texts = await Promise.all(Array.from({ length: 20 }, () => scrape(world)));
       for (const text of texts) expect(value(text, 'payhook_queue_due')).toBe(0);
     }
@@ -176,7 +173,7 @@ describe.concurrent('the load on the database', () => {
     await world.close();
   });
 
-  test.each(['refuses', 'is silent'])(
+  test.each(someOf(['is silent', 'refuses'], 1))(
     'is bounded: while it %s, a scrape shows the last figures and that it is down',
     async (how) => {
       const world = await borrowWorld({ own: true, settings: MEASURED, databaseLatencyMs: 0 });

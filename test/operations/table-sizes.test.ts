@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runOn } from '../cli/here.ts';
 import { startMachine } from '../cli/support.ts';
 import { signedIn } from '../people/support.ts';
 import { settingsOf } from '../support/database-url.ts';
@@ -11,7 +12,7 @@ test('payhook doctor names the tables that are larger than they should be, and t
   const machine = startMachine();
   const env = await settingsOf(world);
   const look = async () => {
-    const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
+    const { checks } = (await runOn(machine)(['doctor', '--json'], { env })).json();
     return checks.find(({ name }: { name: string }) => name === 'table sizes');
   };
   try {
@@ -51,7 +52,7 @@ test('payhook doctor names the tables that are larger than they should be, and t
     expect(
       tables.find(({ name }: { name: string }) => name === 'affiliate_balance_notes').bytes,
     ).toBeGreaterThan(BYTES);
-    const printed = await machine.run(['doctor'], { env });
+    const printed = await runOn(machine)(['doctor'], { env });
     expect(printed.stdout).toMatch(/! +table sizes/);
   } finally {
     await world.query('delete from affiliate_balance_notes');
