@@ -13,6 +13,7 @@ import {
   unique,
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { expectProperty } from '../support/properties.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -94,7 +95,7 @@ test('signals change no amount, and those of a changed payout are those of the s
   await expectProperty({
     name: 'signals of payouts',
     arbitrary: history,
-    cases: 6,
+    cases: rounds(3, 6),
     check: async ({ ibans, rounds }, { note }) => {
       const api = await world.otherAccount();
       await done(api.patch('/v2/account', { payout_signals: SETTINGS }));

@@ -13,6 +13,7 @@ import {
   unique,
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { expectProperty } from '../support/properties.ts';
 import { useWorld } from '../support/world.ts';
@@ -292,7 +293,7 @@ test('net commissions are paid with their tax, or less what is withheld, and no 
   await expectProperty({
     name: 'tax on top',
     arbitrary: history,
-    cases: 8,
+    cases: rounds(4, 8),
     check: async (rounds, { note }) => {
       const stage = await setStage(note);
       for (const each of rounds) await play(stage, each);

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { holdBack, untilLockWait } from '../support/held.ts';
 import { ARENAS, GAPS_MS, inArena, staggered, tally } from './support.ts';
 
 const AFFILIATES = '/v2/affiliates';
 
 describe.concurrent.each(ARENAS)('$name', (arena) => {
-  test('two concurrent puts of an affiliate create one, and both get a response', () =>
+  longRun.test('two concurrent puts of an affiliate create one, and both get a response', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       for (const [round, gap] of GAPS_MS.entries()) {
         const put = (by: number, fields: object) => () =>
@@ -26,7 +27,8 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         );
         expect(events.map(({ type }) => type)).toEqual(['affiliate.created', 'affiliate.updated']);
       }
-    }));
+    }),
+  );
 
   test('ten equal puts create one and publish one event', () =>
     inArena(arena, async ({ racer, race, world }) => {
@@ -76,7 +78,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     return { path, file: `${PROFILE_HEADER}\n${emails.map(profileLine).join('\n')}\n` };
   }
 
-  test('a tax profile that is set during the undo of an import stays', () =>
+  longRun.test('a tax profile that is set during the undo of an import stays', () =>
     inArena(arena, async ({ api, racer, race }) => {
       for (const [round, gap] of GAPS_MS.entries()) {
         const { path, file } = await prepared(api, round);
@@ -93,7 +95,8 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         const { body } = await api.get(path);
         expect(body).toMatchObject({ legal_name: 'Set', tax_id: { ending: '2222' } });
       }
-    }));
+    }),
+  );
 
   test('a tax id that is set or removed during the import of a file without tax ids stays so', () =>
     inArena(arena, async ({ api, racer, race, world }) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bookDebt, csv, expectRefusal } from '../api/fixtures.ts';
+import { longRun } from '../support/depth.ts';
 import { holdBack, untilLockWait } from '../support/held.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import { ARENAS, COMMISSIONS, GAPS_MS, inArena, PLAIN, staggered, tally } from './support.ts';
@@ -8,7 +9,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const LARGE = 1_000_000_000_000;
 
 describe.each(ARENAS)('near the limit of a balance, $name', (arena) => {
-  test('of two commissions that together exceed it, one is accepted', () =>
+  longRun.test('of two commissions that together exceed it, one is accepted', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const ids = await makeAffiliates(api, GAPS_MS.length);
       for (const [round, gap] of GAPS_MS.entries()) {
@@ -18,7 +19,8 @@ describe.each(ARENAS)('near the limit of a balance, $name', (arena) => {
           racer(by).post(COMMISSIONS, { external_id: `${round}-${by}`, affiliate_id: affiliate, amount: 6 });
         expect(tally(await race(() => staggered(gap, take(0), take(1))))).toEqual({ 201: 1, 409: 1 });
       }
-    }));
+    }),
+  );
 
   test('of a crowd as many are accepted as fit, with credits and batches among them', () =>
     inArena(arena, async ({ api, racer, race, world }) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Json, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
 import { recordBefore, withoutTime } from '../support/changes.ts';
+import { longRun } from '../support/depth.ts';
 import type { World } from '../support/world.ts';
 import { ARENAS, inArena, tally } from './support.ts';
 
@@ -40,30 +41,33 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       await expectChain(world, id, 5);
     }));
 
-  test('concurrent refunds in the unpaid payout: the events of the payout and of each commission', () =>
-    inArena(arena, async ({ api, racer, race, world }) => {
-      const { id } = await makeAffiliate(api);
-      const sales = [await makeCommission(api, id), await makeCommission(api, id)];
-      const payout = await makePayout(api);
-      const answers = await race(() =>
-        Promise.all(
-          Array.from({ length: 6 }, (_, index) =>
-            racer(index).post(`${AFFILIATES}/commissions/${sales[index % 2].id}/refund`, {
-              external_id: `refund-${index}`,
-              amount: 100 + index,
-            }),
+  longRun.test(
+    'concurrent refunds in the unpaid payout: the events of the payout and of each commission',
+    () =>
+      inArena(arena, async ({ api, racer, race, world }) => {
+        const { id } = await makeAffiliate(api);
+        const sales = [await makeCommission(api, id), await makeCommission(api, id)];
+        const payout = await makePayout(api);
+        const answers = await race(() =>
+          Promise.all(
+            Array.from({ length: 6 }, (_, index) =>
+              racer(index).post(`${AFFILIATES}/commissions/${sales[index % 2].id}/refund`, {
+                external_id: `refund-${index}`,
+                amount: 100 + index,
+              }),
+            ),
           ),
-        ),
-      );
-      expect(tally(answers)).toEqual({ 201: 6 });
-      await expectChain(world, payout.id, 7);
-      for (const sale of sales) {
-        const [, ...updates] = await eventsAbout(world, sale.id);
-        expect(updates.map(({ changes }) => Object.keys(changes.updated))).toEqual(
-          updates.map(() => ['amount', 'refunded_amount']),
         );
-        for (const [index, update] of updates.entries())
-          if (index > 0) expect(update.changes.updated.amount).toBe(updates[index - 1].data.amount);
-      }
-    }));
+        expect(tally(answers)).toEqual({ 201: 6 });
+        await expectChain(world, payout.id, 7);
+        for (const sale of sales) {
+          const [, ...updates] = await eventsAbout(world, sale.id);
+          expect(updates.map(({ changes }) => Object.keys(changes.updated))).toEqual(
+            updates.map(() => ['amount', 'refunded_amount']),
+          );
+          for (const [index, update] of updates.entries())
+            if (index > 0) expect(update.changes.updated.amount).toBe(updates[index - 1].data.amount);
+        }
+      }),
+  );
 });

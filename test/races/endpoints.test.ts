@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { untilLockWait } from '../support/held.ts';
 import { ARENAS, GAPS_MS, inArena, staggered, tally } from './support.ts';
 
@@ -24,7 +25,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('an id that a put, a creation and a change want at once is given once', () =>
+  longRun.test('an id that a put, a creation and a change want at once is given once', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const { body: other } = await api.post(ENDPOINTS, { url });
       const answers = await race(() =>
@@ -37,7 +38,8 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       // a put that comes later configures the endpoint that got the id
       for (const { status } of answers) expect([200, 201, 409]).toContain(status);
       expect((await api.get(`${ENDPOINTS}?external_id=shop`)).body.pagination.total).toBe(1);
-    }));
+    }),
+  );
 
   test('an owner gets no more endpoints than the account allows, however many are created and given at once', () =>
     inArena(arena, async ({ api, racer, race }) => {

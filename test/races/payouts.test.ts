@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { makeAffiliates, salesFor, sumOf, takeIn } from '../support/seed.ts';
 import {
   ARENAS,
@@ -126,29 +127,32 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(made.commission_count + taken).toBe(48);
     }));
 
-  test('a payout created while a destination changes shows the new one, and publishes an event if it had the old', () =>
-    inArena(arena, async ({ api, racer, race, world }) => {
-      const [affiliate = 0] = await makeAffiliates(api, 1);
-      await takeIn(api, salesFor([affiliate], 3));
-      for (const [round, gap] of GAPS_MS.entries()) {
-        const paypal_email = `round-${round}@example.com`;
-        const create = () => racer(0).post(PAYOUTS);
-        const change = () => racer(1).patch(`/v2/affiliates/${affiliate}`, { paypal_email });
-        const works = round % 2 === 0 ? [create, change] : [change, create];
-        const answers = await race(() => staggered(gap, ...works));
-        const made = only(answers, 201).body;
-        expect(only(answers, 200).body.paypal_email).toBe(paypal_email);
-        const after = await currentPayout(api);
-        expect(after.affiliates[0].paypal_email).toBe(paypal_email);
-        const events = await world.query<{ payload: string }>(
-          `select payload from events where type = 'payout.updated' and payload like '%' || $1 || '%'`,
-          [made.id],
-        );
-        const hadTheOld = made.affiliates[0].paypal_email !== paypal_email;
-        expect([after.revision, events.length]).toEqual(hadTheOld ? [2, 1] : [1, 0]);
-        expect((await api.delete(`${PAYOUTS}/${made.id}`)).status).toBe(204);
-      }
-    }));
+  longRun.test(
+    'a payout created while a destination changes shows the new one, and publishes an event if it had the old',
+    () =>
+      inArena(arena, async ({ api, racer, race, world }) => {
+        const [affiliate = 0] = await makeAffiliates(api, 1);
+        await takeIn(api, salesFor([affiliate], 3));
+        for (const [round, gap] of GAPS_MS.entries()) {
+          const paypal_email = `round-${round}@example.com`;
+          const create = () => racer(0).post(PAYOUTS);
+          const change = () => racer(1).patch(`/v2/affiliates/${affiliate}`, { paypal_email });
+          const works = round % 2 === 0 ? [create, change] : [change, create];
+          const answers = await race(() => staggered(gap, ...works));
+          const made = only(answers, 201).body;
+          expect(only(answers, 200).body.paypal_email).toBe(paypal_email);
+          const after = await currentPayout(api);
+          expect(after.affiliates[0].paypal_email).toBe(paypal_email);
+          const events = await world.query<{ payload: string }>(
+            `select payload from events where type = 'payout.updated' and payload like '%' || $1 || '%'`,
+            [made.id],
+          );
+          const hadTheOld = made.affiliates[0].paypal_email !== paypal_email;
+          expect([after.revision, events.length]).toEqual(hadTheOld ? [2, 1] : [1, 0]);
+          expect((await api.delete(`${PAYOUTS}/${made.id}`)).status).toBe(204);
+        }
+      }),
+  );
 
   test('a complete while a destination changes permanently freezes one of the two', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
