@@ -217,7 +217,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
   });
 });
 
-describe('SIGTERM under load', () => {
+longRun.describe('SIGTERM under load', () => {
   test('makes a server and a worker exit 0; no lease is left, and nothing is lost or sent twice', async () => {
     // no response may be too late here: that would rightly be a second attempt
     const patient = { ...settings, DELIVERY_TIMEOUT_MS: '10000' };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeAffiliate, makeCommission } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { standIn, type World } from '../support/world.ts';
@@ -64,7 +65,7 @@ test('a batch is published whole, and its key repeats the response', async () =>
   expect(await stored()).toBe(3);
 });
 
-test('a test event is sent', async () => {
+longRun.test('a test event is sent', async () => {
   const id = await makeEndpoint(world.api);
   await losePartitions();
   expect((await world.api.post(`/v2/webhook-endpoints/${id}/test`)).status).toBe(201);

@@ -121,7 +121,7 @@ describe('a server of three processes, more than this machine has cores', () => 
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
   });
 
-  test('ends with its parent also while it starts', async () => {
+  longRun.test('ends with its parent also while it starts', async () => {
     folder = dataFolder({ settings: { PROCESSES: '3' } });
     const server = await folder.start();
     const { query } = folder;

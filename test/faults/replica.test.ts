@@ -5,8 +5,8 @@ import { until } from '../support/wire.ts';
 import { OPERATIONS } from '../tenants/support.ts';
 import { type Replicated, startReplicated } from './replica-support.ts';
 
-const READS = rounds(120, 10_000);
-const CALLERS = rounds(4, 8);
+const READS = rounds(60, 10_000);
+const CALLERS = rounds(2, 8);
 const LIST = '/v2/affiliates?sort=-created_at';
 
 // one after the other: each leaves a replica that is read, except the last

@@ -16,7 +16,7 @@ import { sharedDatabase } from './support-shared.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MODULES = join(ROOT, 'node_modules');
 const BEFORE = 20;
-const AFTER = 40;
+const AFTER = 20;
 
 const git = (...args: string[]) =>
   execFileSync('git', args, {

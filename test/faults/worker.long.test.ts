@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Machine, postgresPid, startMachine, startServer } from '../cli/support.ts';
-import { longRun } from '../support/depth.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
@@ -37,45 +36,42 @@ function startWorker() {
 
 const serve = () => startServer(machine, { env: { DELIVERY_WORKER: 'off' } });
 
-longRun.test(
-  'a worker that starts first waits for the server, and for the next one after each end',
-  async () => {
-    await machine.init();
-    const worker = startWorker();
-    await worker.waits();
+test('a worker that starts first waits for the server, and for the next one after each end', async () => {
+  await machine.init();
+  const worker = startWorker();
+  await worker.waits();
 
-    const first = await serve();
-    await worker.begun(1);
-    const receiver = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
-    await once(receiver, 'listening');
-    const { port } = receiver.address() as AddressInfo;
-    await machine.run(['webhooks', 'create', `http://127.0.0.1:${port}/hook`]);
-    const arrives = async () => {
-      const arrived = once(receiver, 'request', { signal: AbortSignal.timeout(PATIENCE_MS) });
-      expect((await machine.run(['events', 'publish', 'order.created', '--data', '{}'])).code).toBe(0);
-      await arrived;
-    };
-    await arrives();
+  const first = await serve();
+  await worker.begun(1);
+  const receiver = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const { port } = receiver.address() as AddressInfo;
+  await machine.run(['webhooks', 'create', `http://127.0.0.1:${port}/hook`]);
+  const arrives = async () => {
+    const arrived = once(receiver, 'request', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    expect((await machine.run(['events', 'publish', 'order.created', '--data', '{}'])).code).toBe(0);
+    await arrived;
+  };
+  await arrives();
 
-    first.child.kill('SIGTERM');
-    expect((await first.ended).code).toBe(0);
-    const second = await serve();
-    await worker.begun(2);
-    await arrives();
+  first.child.kill('SIGTERM');
+  expect((await first.ended).code).toBe(0);
+  const second = await serve();
+  await worker.begun(2);
+  await arrives();
 
-    second.child.kill('SIGKILL');
-    await second.ended;
-    const third = await serve();
-    await worker.begun(3);
-    await arrives();
+  second.child.kill('SIGKILL');
+  await second.ended;
+  const third = await serve();
+  await worker.begun(3);
+  await arrives();
 
-    worker.child.kill('SIGTERM');
-    expect((await worker.ended).code).toBe(0);
-    third.child.kill('SIGTERM');
-    expect((await third.ended).code).toBe(0);
-    receiver.close();
-  },
-);
+  worker.child.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+  third.child.kill('SIGTERM');
+  expect((await third.ended).code).toBe(0);
+  receiver.close();
+});
 
 test('a worker that is killed, or killed while it waits, holds nothing', async () => {
   await machine.init();

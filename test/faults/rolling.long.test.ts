@@ -4,14 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { rounds } from '../support/depth.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/wire.ts';
 import { dataFolder, listens } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;
-const ROUNDS = rounds(1, 10);
+const ROUNDS = 10;
 const CALLERS = 6;
 
 /** nginx in front of servers on these ports, configured as in docs/scaling.md. */

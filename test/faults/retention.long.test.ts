@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { settingsOf } from '../support/database-url.ts';
-import { rounds } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { borrowWorld } from '../support/pool.ts';
@@ -18,7 +17,7 @@ import type { World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
 const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
-const ROUNDS = rounds(1, 12);
+const ROUNDS = 12;
 /** More, until a kill has hit the middle of a drop. */
 const MOST_ROUNDS = ROUNDS + 8;
 const WEEKS = 4;
