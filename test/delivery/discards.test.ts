@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun, rounds, someOf } from '../support/depth.ts';
 import { holdBack } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { LONG_AGO, type Recovery, recover, untilIdle, untilRecovery } from './recoveries-support.ts';
@@ -78,7 +79,7 @@ describe.concurrent('a receiver that answers `webhook-delivery`', () => {
       }
     }));
 
-  test.each([200, 500])(
+  test.each(someOf([500, 200], 1))(
     'disable with %i disables the endpoint, which holds what is not delivered',
     (status) =>
       onStage({ settings }, async (stage) => {
@@ -102,6 +103,9 @@ describe.concurrent('a receiver that answers `webhook-delivery`', () => {
       }),
   );
 });
+
+/** The events of a race. */
+const COUNT = rounds(200, 600);
 
 describe.concurrent('a discard', () => {
   test('cancels what a disabled endpoint holds, of its types and its span, and nothing else; a recovery sends it', () =>
@@ -185,25 +189,28 @@ describe.concurrent('a discard', () => {
       });
     }));
 
-  test('of an event in flight lets the next one of its ordering key go as soon as that attempt has failed', () =>
-    onStage({ settings, databaseLatencyMs: 1 }, async (stage) => {
-      const receiver = await stage.receiver();
-      const hold = holdResponses(receiver);
-      const endpoint = await stage.endpoint(receiver, { ordered: true, event_types: null });
-      const first = await publishUnder(stage, 'a', 'order.old');
-      const next = await publishUnder(stage, 'a', 'order.new');
-      await hold.until(1);
-      const gone = await discard(stage, endpoint, { types: ['order.old'] });
-      expect(gone).toMatchObject({ discarded_count: 0, skipped_count: 1 });
-      // the repair of keys would release it too
-      const repair = holdBack(stage.world, 'tend_keys');
-      hold.release(500);
-      await stage.untilLog(endpoint, first, { status: 'cancelled', attempt_count: 1 });
-      await stage.untilLog(endpoint, next, { status: 'pending', attempt_count: 1 });
-      repair.goOn();
-    }));
+  longRun.test(
+    'of an event in flight lets the next one of its ordering key go as soon as that attempt has failed',
+    () =>
+      onStage({ settings, databaseLatencyMs: 1 }, async (stage) => {
+        const receiver = await stage.receiver();
+        const hold = holdResponses(receiver);
+        const endpoint = await stage.endpoint(receiver, { ordered: true, event_types: null });
+        const first = await publishUnder(stage, 'a', 'order.old');
+        const next = await publishUnder(stage, 'a', 'order.new');
+        await hold.until(1);
+        const gone = await discard(stage, endpoint, { types: ['order.old'] });
+        expect(gone).toMatchObject({ discarded_count: 0, skipped_count: 1 });
+        // the repair of keys would release it too
+        const repair = holdBack(stage.world, 'tend_keys');
+        hold.release(500);
+        await stage.untilLog(endpoint, first, { status: 'cancelled', attempt_count: 1 });
+        await stage.untilLog(endpoint, next, { status: 'pending', attempt_count: 1 });
+        repair.goOn();
+      }),
+  );
 
-  test('leaves a retry by hand of what was delivered before the discard reached it', () =>
+  longRun.test('leaves a retry by hand of what was delivered before the discard reached it', () =>
     onStage({ settings, databaseLatencyMs: 1 }, async (stage) => {
       const receiver = await stage.receiver();
       const hold = holdResponses(receiver);
@@ -225,20 +232,21 @@ describe.concurrent('a discard', () => {
       await stage.untilLog(endpoint, event, { status: 'delivered', attempt_count: 2 });
       await untilIdle(stage, endpoint);
       expect(await counts(stage, endpoint)).toEqual({ delivered: 5 });
-    }));
+    }),
+  );
 
   test('races with deliveries by two workers: each event is delivered or cancelled, once, and the counts agree', () =>
     onStage({ delivers: false, databaseLatencyMs: 10 }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { event_types: null });
-      await stage.backlog(600);
+      await stage.backlog(COUNT);
       const workers = [await stage.world.startWorker(), await stage.world.startWorker()];
       await receiver.until(20);
       const gone = await discard(stage, endpoint);
       await untilIdle(stage, endpoint);
       const { delivered = 0, cancelled = 0, ...rest } = await counts(stage, endpoint);
       expect(rest).toEqual({});
-      expect(delivered + cancelled).toBe(600);
+      expect(delivered + cancelled).toBe(COUNT);
       // on a busy machine a lease may end before its result is written: the log says so
       const why = await stage.world.query<{ code: string; events: number }>(
         `select last_error_code as code, count(*)::int as events from deliveries

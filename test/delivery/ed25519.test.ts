@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { verifyWebhook, verifyWebhooks } from '../../src/client/verify.ts';
 import { isOnNode, type TestCell } from '../support/cell-of-file.ts';
-import { longRun } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import type { Received } from '../support/receiver.ts';
 import { type Endpoint, onStage, type Stage } from './support.ts';
 
@@ -178,7 +178,7 @@ describe.concurrent('an endpoint that signs with a private key', () => {
 const KEYLESS = '{"error":"not_found","error_description":"there is no public key here"}';
 
 // a database on a node of Citus is one cell
-test.each<TestCell>(isOnNode() ? [0] : [0, 1])(
+test.each<TestCell>(isOnNode() ? [0] : someOf<TestCell>([1, 0], 1))(
   'the address of keys answers nothing else, also in cell %i: no other endpoint, account or path has an answer of its own',
   (cell) =>
     onStage({ settings, cell }, async (stage) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { untilLockWait } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { type Endpoint, holdResponses, onStage, type Stage } from './support.ts';
@@ -36,7 +37,7 @@ describe.concurrent('after a 410', () => {
       expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([first, second, third]);
     }));
 
-  test('no further batch is sent', () =>
+  longRun.test('no further batch is sent', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const hold = holdResponses(receiver);
@@ -65,7 +66,8 @@ describe.concurrent('after a 410', () => {
         (await stage.queue(endpoint)).every(({ leased }) => !leased),
       );
       expect(await stage.queue(endpoint)).toHaveLength(4);
-    }));
+    }),
+  );
 
   test('events that the worker already holds are released, such as one that waits for an access token', () =>
     onStage({ settings }, async (stage) => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { longRun, rounds } from '../support/depth.ts';
+import { longRun, rounds, someOf } from '../support/depth.ts';
 import { LEASE_TIMEOUT_MS, mostLeasesInASecond, NOTE_LEASES } from '../support/leases.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { type Endpoint, holdResponses, metering, onStage, type Stage } from './support.ts';
 
 /** More than a claim reads. */
-const BACKLOG = rounds(700, 2000);
+const BACKLOG = rounds(600, 2000);
 const FIRST_LANE = 4;
 const WIDEST_LANE = 64;
 
@@ -40,23 +40,26 @@ function countByPath(requests: readonly Received[]): number[] {
 const waitingAt = async (stage: Stage, endpoint: Endpoint) => (await stage.queue(endpoint)).length;
 
 describe.concurrent('over two workers', () => {
-  test('an endpoint with a rate limit of 10 gets no more than that in any second, except for a small burst', () =>
-    onStage(
-      // its own world: a trigger records the leases
-      { delivers: false, own: true, settings: { DELIVERY_TIMEOUT_MS: String(LEASE_TIMEOUT_MS) } },
-      async (stage) => {
-        for (const statement of NOTE_LEASES) await stage.world.query(statement);
-        const receiver = await stage.receiver();
-        const { uuid } = await stage.endpoint(receiver, { rate_limit: 10 });
-        await stage.backlog(35);
-        await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
-        await receiver.until(35);
-        const [leases] = await stage.world.query<{ most: number }>(mostLeasesInASecond(uuid));
-        expect(leases?.most).toBeLessThanOrEqual(15);
-      },
-    ));
+  longRun.test(
+    'an endpoint with a rate limit of 10 gets no more than that in any second, except for a small burst',
+    () =>
+      onStage(
+        // its own world: a trigger records the leases
+        { delivers: false, own: true, settings: { DELIVERY_TIMEOUT_MS: String(LEASE_TIMEOUT_MS) } },
+        async (stage) => {
+          for (const statement of NOTE_LEASES) await stage.world.query(statement);
+          const receiver = await stage.receiver();
+          const { uuid } = await stage.endpoint(receiver, { rate_limit: 10 });
+          await stage.backlog(35);
+          await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
+          await receiver.until(35);
+          const [leases] = await stage.world.query<{ most: number }>(mostLeasesInASecond(uuid));
+          expect(leases?.most).toBeLessThanOrEqual(15);
+        },
+      ),
+  );
 
-  test('a hanging endpoint has no more than its lane of four in flight', () =>
+  longRun.test('a hanging endpoint has no more than its lane of four in flight', () =>
     // its own world: a function of the database slows claims
     onStage({ delivers: false, own: true }, async (stage) => {
       const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
@@ -74,7 +77,8 @@ describe.concurrent('over two workers', () => {
       }
       expect(countByPath(hanging.received)).toEqual(Array(12).fill(FIRST_LANE));
       hold.release();
-    }));
+    }),
+  );
 
   test('an endpoint that answers well gets a wider lane, 64 at most', () =>
     onStage({ delivers: false }, async (stage) => {
@@ -112,10 +116,10 @@ describe.concurrent('isolation', () => {
     onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '4' } }, async (stage) => {
       const receiver = await stage.receiver();
       await endpointsOf(stage, receiver, 20);
-      await stage.backlog(30);
+      await stage.backlog(15);
       await stage.world.startWorker();
-      await receiver.until(600);
-      for (const length of [100, 200, 300, 400]) {
+      await receiver.until(300);
+      for (const length of [100, 200]) {
         const counts = countByPath(receiver.received.slice(0, length));
         expect(counts, `after ${length}`).toHaveLength(20);
         // the last one of a round may get the remaining places
@@ -167,7 +171,7 @@ describe.concurrent('isolation', () => {
         `update endpoint_state s set lane = 64 from webhook_endpoints e where e.id = s.endpoint_id and e.url like '%/deep'`,
       );
       await stage.backlog(20, 'hang.on');
-      await stage.backlog(3000);
+      await stage.backlog(rounds(1000, 3000));
       await stage.backlog(1, 'last.one');
       await stage.world.startWorker();
       const paths = () => receiver.received.map(({ path }) => path);
@@ -175,7 +179,7 @@ describe.concurrent('isolation', () => {
       expect(paths().indexOf('/hook/behind')).toBeLessThan(500);
     }));
 
-  test.each(['hangs', 'refuses connections'])(
+  test.each(someOf(['hangs', 'refuses connections'], 1))(
     'an endpoint that %s, with a long backlog, does not block others',
     (how) =>
       onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '16' } }, async (stage) => {

@@ -3,6 +3,7 @@ import { LOCKS, takeLock } from '../../src/db/locks.ts';
 import type { AccountId } from '../../src/kernel/ids.ts';
 import { portalAt } from '../access/portal-support.ts';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { waitingForLocks } from '../support/held.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
@@ -166,7 +167,7 @@ describe.concurrent('a recovery of what an endpoint never got', () => {
       expect(counts).toEqual([1, 0, 2]);
     }));
 
-  test('whose first attempt fails continues with the schedule', () =>
+  longRun.test('whose first attempt fails continues with the schedule', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h' } }, async (stage) => {
       const event = await stage.publish();
       const receiver = await stage.receiver();
@@ -181,7 +182,8 @@ describe.concurrent('a recovery of what an endpoint never got', () => {
       receiver.respond(200);
       await stage.passTime(endpoint);
       await stage.untilLog(endpoint, event, { status: 'delivered', attempt_count: 3 });
-    }));
+    }),
+  );
 
   test('is counted for one request of an account at a time', () =>
     onStage({ delivers: false }, async (stage) => {
@@ -290,21 +292,24 @@ describe.concurrent('the oldest weeks', () => {
     return other;
   }
 
-  test('are not taken once retention has begun to delete their rows, even if it is longer later', () =>
-    onStage({ delivers: false }, async (stage) => {
-      const other = await partialWeek(stage);
-      const [kept = ''] = await past(stage, await stage.endpoint('http://127.0.0.1:9/'), [{ days: 3 }]);
-      expect(await countOf(stage.api, other)).toBe(1);
-      await drop(stage);
-      await drop(stage, null);
-      expect(await countOf(stage.api, other)).toBe(1);
-      await stage.world.startWorker();
-      const recovery = await recoverMissing(stage.api, other);
-      await untilRecovery(stage, recovery, { status: 'completed', queued_count: 1 });
-      await stage.untilLog(other, kept, { status: 'delivered' });
-      expect(await totalOf(stage.api, other)).toBe(1);
-      await stage.world.query(`delete from server_settings where key = 'log_complete_from'`);
-    }));
+  longRun.test(
+    'are not taken once retention has begun to delete their rows, even if it is longer later',
+    () =>
+      onStage({ delivers: false }, async (stage) => {
+        const other = await partialWeek(stage);
+        const [kept = ''] = await past(stage, await stage.endpoint('http://127.0.0.1:9/'), [{ days: 3 }]);
+        expect(await countOf(stage.api, other)).toBe(1);
+        await drop(stage);
+        await drop(stage, null);
+        expect(await countOf(stage.api, other)).toBe(1);
+        await stage.world.startWorker();
+        const recovery = await recoverMissing(stage.api, other);
+        await untilRecovery(stage, recovery, { status: 'completed', queued_count: 1 });
+        await stage.untilLog(other, kept, { status: 'delivered' });
+        expect(await totalOf(stage.api, other)).toBe(1);
+        await stage.world.query(`delete from server_settings where key = 'log_complete_from'`);
+      }),
+  );
 
   test('are not taken while they are dropped', () =>
     onStage({}, async (stage) => {

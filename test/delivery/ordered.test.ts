@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { untilLockWait } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { type Endpoint, holdResponses, idsOf, type Log, metering, onStage, type Stage } from './support.ts';
@@ -154,20 +155,23 @@ describe.concurrent('an ordered endpoint', () => {
       await until('nothing waits', async () => (await stage.world.query('select from queue')).length === 0);
     }));
 
-  test('that is switched off and on again while events are published and delivered gets each of them once', () =>
-    onStage({ settings }, async (stage) => {
-      const receiver = await stage.receiver();
-      metering(receiver, { answerMs: 5 });
-      const endpoint = await stage.endpoint(receiver, { ordered: true });
-      const keys = Array.from({ length: 12 }, (_, index) => `order:${index}`);
-      const publishing = Promise.all(keys.map((key) => several(stage, key, 6)));
-      for (const ordered of [false, true, false, true, false, true])
-        await stage.change(endpoint, { ordered });
-      const events = (await publishing).flat();
-      await delivered(stage, endpoint, events);
-      expect(idsOf(receiver.received).sort()).toEqual(events.sort());
-      await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
-    }));
+  longRun.test(
+    'that is switched off and on again while events are published and delivered gets each of them once',
+    () =>
+      onStage({ settings }, async (stage) => {
+        const receiver = await stage.receiver();
+        metering(receiver, { answerMs: 5 });
+        const endpoint = await stage.endpoint(receiver, { ordered: true });
+        const keys = Array.from({ length: 12 }, (_, index) => `order:${index}`);
+        const publishing = Promise.all(keys.map((key) => several(stage, key, 6)));
+        for (const ordered of [false, true, false, true, false, true])
+          await stage.change(endpoint, { ordered });
+        const events = (await publishing).flat();
+        await delivered(stage, endpoint, events);
+        expect(idsOf(receiver.received).sort()).toEqual(events.sort());
+        await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
+      }),
+  );
 
   test('orders events published after it was switched on, and an unordered endpoint orders nothing', () =>
     onStage({ settings }, async (stage) => {

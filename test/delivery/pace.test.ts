@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { holdResponses, onStage, type Stage } from './support.ts';
 
@@ -34,9 +35,14 @@ test('answers to publishes are delayed while earlier events wait to be sent, eac
     const receiver = await stage.receiver();
     for (let n = 0; n < ENDPOINTS; n += 1) await stage.endpoint(`${receiver.url}/${n}`);
     const events: string[] = [];
+    const { latency } = stage.world;
+    if (!latency) throw new Error('the world has latency');
+    // results wait to be written, so the process counts as busy
+    latency.before = (message) => (message.includes('settle\0') ? delay(300) : undefined);
     const delays = await delaysDuring(async (seen) => {
       while (seen.length === 0) events.push(...(await stage.publishMany(8)));
     });
+    latency.before = undefined;
     expect(Math.max(...delays)).toBeLessThanOrEqual(LONGEST_MS);
     expect(Math.min(...delays)).toBeGreaterThan(0);
     await untilNothingWaits(stage, events);
@@ -51,7 +57,7 @@ test('no answer is delayed while receivers hold all requests', () =>
     const delays = await delaysDuring(async () => {
       events.push(...(await stage.publishMany(4)));
       await hold.until(ENDPOINTS);
-      for (let round = 0; round < 3; round += 1) events.push(...(await stage.publishMany(8)));
+      for (let round = 0; round < 2; round += 1) events.push(...(await stage.publishMany(8)));
     });
     expect(delays).toEqual([]);
     hold.release();

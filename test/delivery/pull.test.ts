@@ -2,18 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { verifyWebhook } from '../../src/client/verify.ts';
 import { portalAt } from '../access/portal-support.ts';
 import { apiOf } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
 import { onSignal } from '../support/signals.ts';
 import { acknowledge, type Claimed, claim, consumerOf, letLeasesEnd, pullEndpoint } from './pull-support.ts';
 import { recover, untilRecovery } from './recoveries-support.ts';
 import { onStage, type Stage } from './support.ts';
 
+const settings = { DELIVERY_SCHEDULE: '0s,1h' };
+
 const statusOf = async (stage: Stage, endpoint: Parameters<Stage['log']>[0], event: string) =>
   (await stage.log(endpoint, event)).status;
 
 describe.concurrent('a pull endpoint', () => {
   test('gives a consumer the body, the headers and the signature that a URL would get, and logs who claimed it', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const endpoint = await pullEndpoint(stage);
       const consumer = await consumerOf(api, endpoint);
@@ -56,7 +59,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('gives thin events, and both signatures while a secret is replaced', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const endpoint = await pullEndpoint(stage, { payload: 'thin' });
       const rotated = await stage.api.post(`${endpoint.path}/rotate-secret`);
       const event = await stage.publish();
@@ -68,7 +71,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('acknowledges once: a second time is the same, and what another consumer holds stays as it is', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api, world } = stage;
       const endpoint = await pullEndpoint(stage);
       const [one, other] = [await stage.publish(), await stage.publish()];
@@ -110,7 +113,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('lets an event that failed come again by the schedule, until that is used up, and a cancelled one never', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s,1h' } }, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const endpoint = await pullEndpoint(stage);
       const [event, given] = [await stage.publish(), await stage.publish()];
@@ -142,7 +145,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('fails an event that consumers claim and never acknowledge, when the schedule is used up', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s,1h' } }, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const endpoint = await pullEndpoint(stage);
       const event = await stage.publish();
@@ -164,7 +167,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('extends a lease, and takes events back without an attempt', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const endpoint = await pullEndpoint(stage);
       const [one, other] = [await stage.publish(), await stage.publish()];
@@ -193,7 +196,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('holds the events of an ordering key back until the one before has ended', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const endpoint = await pullEndpoint(stage, { ordered: true });
       const publish = async (number: number) => {
@@ -219,7 +222,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('wakes a consumer that waits when an event is published, also through another server', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api, world } = stage;
       const endpoint = await pullEndpoint(stage);
       const second = await world.secondServer();
@@ -239,7 +242,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('takes part in tests, recoveries, discards and limits of age', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const past = await stage.publish();
       const endpoint = await pullEndpoint(stage);
@@ -274,7 +277,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('ends what consumers hold when it is discarded: delivered if they acknowledge it, otherwise cancelled, each counted once', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const endpoint = await pullEndpoint(stage);
       await stage.publishMany(3);
@@ -300,7 +303,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('keeps the events of each owner and account apart', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api, world } = stage;
       const ada = await pullEndpoint(stage, { owner: 'ada' });
       const bob = await pullEndpoint(stage, { owner: 'bob' });
@@ -333,7 +336,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('has tokens that open nothing else, and end when they are replaced or the endpoint is deleted', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api, world } = stage;
       const endpoint = await pullEndpoint(stage);
       const first = await consumerOf(api, endpoint);
@@ -365,7 +368,7 @@ describe.concurrent('a pull endpoint', () => {
     }));
 
   test('belongs to a portal too, which creates it and its token but claims nothing', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings }, async (stage) => {
       const { api } = stage;
       const seven = await pullEndpoint(stage, { owner: 'shop-7' });
       const portal = await portalAt(api, seven.id, { all_of_owner: true, event_types: null });
@@ -420,8 +423,8 @@ describe.concurrent('a pull endpoint', () => {
       expect([disabled.status, disabled.reason]).toEqual([409, 'endpoint_disabled']);
     }));
 
-  test('is disabled when every attempt has failed for too long', () =>
-    onStage({}, async (stage) => {
+  longRun.test('is disabled when every attempt has failed for too long', () =>
+    onStage({ settings }, async (stage) => {
       const { api, world } = stage;
       const endpoint = await pullEndpoint(stage);
       await stage.publishMany(20);
@@ -433,7 +436,8 @@ describe.concurrent('a pull endpoint', () => {
       );
       const seen = () => api.get(endpoint.path).then(({ body }) => body.disabled_reason === 'failing');
       await onSignal(world, 'swept', 'the endpoint to be disabled', seen);
-    }));
+    }),
+  );
 });
 
 test.concurrent('consumers at several servers share the events of a pull endpoint, each exactly once', () =>
@@ -471,7 +475,7 @@ test.concurrent('consumers at several servers share the events of a pull endpoin
   }));
 
 test.concurrent('consumers hold at most 1,000 events of a pull endpoint, until they acknowledge some', () =>
-  onStage({}, async (stage) => {
+  onStage({ settings }, async (stage) => {
     const { api } = stage;
     const endpoint = await pullEndpoint(stage);
     await stage.backlog(1010);

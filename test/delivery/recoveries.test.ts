@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rounds } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import {
   attemptsOf,
@@ -169,7 +169,7 @@ describe.concurrent('a recovery', () => {
     }));
 
   test('finds nothing in a week of the log that is being dropped', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await delivered(stage, endpoint, 5);
@@ -183,8 +183,8 @@ describe.concurrent('a recovery', () => {
       expect(receiver.received).toHaveLength(5);
     }));
 
-  test('delays a new event by four rounds of the lane, however many events remain', () =>
-    onStage({}, async (stage) => {
+  longRun.test('delays a new event by four rounds of the lane, however many events remain', () =>
+    onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await delivered(stage, endpoint, 600);
@@ -201,10 +201,11 @@ describe.concurrent('a recovery', () => {
       await stage.untilLog(endpoint, fresh, { status: 'delivered' });
       expect(idsOf(receiver.received).indexOf(fresh)).toBeLessThanOrEqual(FIRST_ROOM);
       await untilRecovery(stage, recovery, { status: 'completed', queued_count: 600 });
-    }));
+    }),
+  );
 
   test('at an endpoint with a rate limit has no more in the queue than four seconds of it', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await delivered(stage, endpoint, 100);
@@ -220,11 +221,12 @@ describe.concurrent('a recovery', () => {
 });
 
 describe.concurrent('a recovery in progress', () => {
-  /** One of 200 events whose first attempts are held. */
+  const COUNT = 60;
+  /** One of that many events whose first attempts are held. */
   async function recoveryInProgress(stage: Stage) {
     const receiver = await stage.receiver();
     const endpoint = await stage.endpoint(receiver);
-    const events = await delivered(stage, endpoint, 200);
+    const events = await delivered(stage, endpoint, COUNT);
     await stage.world.query('update endpoint_state set lane = 4 where endpoint_id = $1', [endpoint.uuid]);
     receiver.received.length = 0;
     const hold = holdResponses(receiver);
@@ -235,7 +237,7 @@ describe.concurrent('a recovery in progress', () => {
   }
 
   test('shows its progress: a time between since and until that only moves forward', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings: once }, async (stage) => {
       const { hold, events, endpoint, recovery } = await recoveryInProgress(stage);
       const running = await read(stage, recovery);
       const last = await stage.log(endpoint, events[FIRST_ROOM - 1] ?? '');
@@ -250,8 +252,8 @@ describe.concurrent('a recovery in progress', () => {
       expect(processed_until > running.processed_until).toBe(true);
     }));
 
-  test('can be cancelled: its queued deliveries are sent, nothing more, and another may begin', () =>
-    onStage({}, async (stage) => {
+  longRun.test('can be cancelled: its queued deliveries are sent, nothing more, and another may begin', () =>
+    onStage({ settings: once }, async (stage) => {
       const { receiver, endpoint, events, hold, recovery } = await recoveryInProgress(stage);
       expect(await cancel(stage, recovery)).toBe(204);
       const cancelled = await read(stage, recovery);
@@ -270,10 +272,11 @@ describe.concurrent('a recovery in progress', () => {
       await untilRecovery(stage, next, { status: 'completed', queued_count: 0 });
       expect(await read(stage, recovery)).toEqual(cancelled);
       expect(receiver.received).toHaveLength(FIRST_ROOM);
-    }));
+    }),
+  );
 
   test('pauses while its endpoint is disabled and continues when it is enabled; each event is sent once', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings: once }, async (stage) => {
       const { receiver, endpoint, events, hold, recovery } = await recoveryInProgress(stage);
       await stage.change(endpoint, { status: 'disabled' });
       const paused = await read(stage, recovery);
@@ -284,13 +287,13 @@ describe.concurrent('a recovery in progress', () => {
       expect(await read(stage, recovery)).toEqual(paused);
       expect(receiver.received).toHaveLength(4);
       await stage.change(endpoint, { status: 'enabled' });
-      await untilRecovery(stage, recovery, { status: 'completed', queued_count: 200, skipped_count: 0 });
+      await untilRecovery(stage, recovery, { status: 'completed', queued_count: COUNT, skipped_count: 0 });
       await untilIdle(stage, endpoint);
       expect(deliveryCountErrors(receiver.received, events)).toEqual({});
     }));
 
   test('of an endpoint that is deleted is cancelled; nothing is left in the queue, and the log stays', () =>
-    onStage({}, async (stage) => {
+    onStage({ settings: once }, async (stage) => {
       const { receiver, endpoint, events, hold, recovery } = await recoveryInProgress(stage);
       expect((await stage.api.delete(endpoint.path)).status).toBe(204);
       expect(await read(stage, recovery)).toMatchObject({ status: 'cancelled', queued_count: FIRST_ROOM });
@@ -319,7 +322,7 @@ describe.concurrent('a recovery in progress', () => {
 // one after the other: each needs the whole machine
 describe('a long recovery', () => {
   /** Several times what a lane takes in four rounds at its widest. */
-  const COUNT = rounds(1000, 5000);
+  const COUNT = rounds(600, 5000);
 
   test('never has more events in the queue than four rounds of the lane, and sends each once', () =>
     onStage({ delivers: false }, async (stage) => {
@@ -345,7 +348,7 @@ describe('a long recovery', () => {
       ]);
     }));
 
-  test('by two workers at once sends each event once, and counts each once', () =>
+  longRun.test('by two workers at once sends each event once, and counts each once', () =>
     onStage({ delivers: false, databaseLatencyMs: 5 }, async (stage) => {
       const receivers = await Promise.all([1, 2].map(() => stage.receiver()));
       const endpoints = await Promise.all(receivers.map((receiver) => stage.endpoint(receiver)));
@@ -372,5 +375,6 @@ describe('a long recovery', () => {
         });
         expect(deliveryCountErrors(receivers[index]?.received ?? [], events)).toEqual({});
       }
-    }));
+    }),
+  );
 });

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { longRun, someOf } from '../support/depth.ts';
 import { holdResponses, idsOf, type Log, onStage } from './support.ts';
+
+/** Settings that tests share, because each needs servers of its own. */
+const ONCE = { settings: { DELIVERY_SCHEDULE: '0s' } };
+const DAILY = { settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } };
 
 const triggers = (log: Log) => log.attempts.map(({ trigger }: { trigger: string }) => trigger);
 
 describe.concurrent('a retry by hand', () => {
   test('of a failed event sends it again with the same id; a failure leaves it failed, a success delivers it', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s' } }, async (stage) => {
+    onStage(ONCE, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
@@ -23,7 +28,7 @@ describe.concurrent('a retry by hand', () => {
     }));
 
   test('of a delivered event sends it again, and it stays delivered whatever the result', () =>
-    onStage({}, async (stage) => {
+    onStage(ONCE, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       const event = await stage.publish();
@@ -44,7 +49,7 @@ describe.concurrent('a retry by hand', () => {
     }));
 
   test('of an event that waits for tomorrow sends it now; a failure does not change its schedule', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
+    onStage(DAILY, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
@@ -74,7 +79,7 @@ describe.concurrent('a retry by hand', () => {
     }));
 
   test('answered by 410 does not use up the schedule: the endpoint is gone and the event is held', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
+    onStage(DAILY, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
@@ -87,7 +92,7 @@ describe.concurrent('a retry by hand', () => {
     }));
 
   test('during an attempt is that attempt', () =>
-    onStage({}, async (stage) => {
+    onStage(ONCE, async (stage) => {
       const receiver = await stage.receiver();
       const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
@@ -105,7 +110,7 @@ describe.concurrent('a retry by hand', () => {
       expect(idsOf(receiver.received)).toEqual([event, other]);
     }));
 
-  test('of an event that is due anyway is one attempt', () =>
+  longRun.test('of an event that is due anyway is one attempt', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -117,12 +122,14 @@ describe.concurrent('a retry by hand', () => {
       expect(log.attempt_count).toBe(1);
       await worker.close();
       expect(idsOf(receiver.received)).toEqual([event]);
-    }));
+    }),
+  );
 
-  test.each([
+  const STATES = [
     ['failed', '0s'],
     ['waiting for tomorrow', '0s 24h'],
-  ])('fifty times at once of an event that is %s sends it once', (_, schedule) =>
+  ] as const;
+  test.each(someOf(STATES, 1))('fifty times at once of an event that is %s sends it once', (_, schedule) =>
     onStage(
       { databaseLatencyMs: 25, poolSize: 20, settings: { DELIVERY_SCHEDULE: schedule } },
       async (stage) => {
@@ -145,7 +152,7 @@ describe.concurrent('a retry by hand', () => {
   );
 
   test('does not wait as the receiver requested: it ends the slow-down', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s' } }, async (stage) => {
+    onStage(DAILY, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond((_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end());
       const endpoint = await stage.endpoint(receiver);
@@ -159,7 +166,7 @@ describe.concurrent('a retry by hand', () => {
     }));
 
   test('at a disabled endpoint is refused and queues nothing', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s' } }, async (stage) => {
+    onStage(ONCE, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import { idsOf, onStage } from './support.ts';
 
@@ -6,11 +7,11 @@ const HOUR_S = 3600;
 const secondsBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 1000;
 
 /** No second attempt comes in between, however slow the machine is. */
-const ONE_ATTEMPT_A_DAY = { DELIVERY_SCHEDULE: '0s 24h' };
+const SLOW = { settings: { DELIVERY_SCHEDULE: '0s 1h 2h' } };
 
 describe.concurrent('the schedule', () => {
   test('decides when a failed event is sent again; each attempt is logged with its request and response', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s 1h 2h' } }, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond((_request, response, count) =>
         response.writeHead(500, { 'x-count': count }).end(`no ${count}`),
@@ -81,8 +82,8 @@ describe.concurrent('the schedule', () => {
       expect(third - second).toBeGreaterThan(850);
     }));
 
-  test('ends with the first success', () =>
-    onStage({ settings: { DELIVERY_SCHEDULE: '0s 1h 1h' } }, async (stage) => {
+  longRun.test('ends with the first success', () =>
+    onStage(SLOW, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond((_request, response, count) => response.writeHead(count === 1 ? 500 : 204).end());
       const endpoint = await stage.endpoint(receiver);
@@ -98,7 +99,8 @@ describe.concurrent('the schedule', () => {
       });
       expect(log.delivered_at).not.toBeNull();
       expect(await stage.queue(endpoint)).toEqual([]);
-    }));
+    }),
+  );
 });
 
 describe.concurrent("a receiver's request", () => {
@@ -139,7 +141,7 @@ describe.concurrent("a receiver's request", () => {
   );
 
   test('by 429, 502, 503 and 504 without Retry-After slows the endpoint down, by a 500 it does not', () =>
-    onStage({}, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const waits: Record<number, boolean> = {};
       for (const status of [429, 500, 502, 503, 504]) {
         const receiver = await stage.receiver();
@@ -158,7 +160,7 @@ describe.concurrent("a receiver's request", () => {
     }));
 
   test('by 410 is final: that event failed, the endpoint is disabled as gone, its other events are held', () =>
-    onStage({ settings: ONE_ATTEMPT_A_DAY }, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
@@ -177,7 +179,7 @@ describe.concurrent("a receiver's request", () => {
     }));
 
   test('by a redirect is a failed attempt: the redirect is not followed', () =>
-    onStage({}, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const [receiver, target] = [await stage.receiver(), await stage.receiver()];
       for (const status of [301, 302, 303, 307, 308]) {
         receiver.respond((_request, response) => response.writeHead(status, { location: target.url }).end());
@@ -199,7 +201,7 @@ describe.concurrent('a failing endpoint', () => {
     set failures = ${failures}, failing_since = now() - interval '${hours} hours' where endpoint_id = $1`;
 
   test('at every attempt for 120 hours is disabled as failing, and another endpoint is notified', () =>
-    onStage({ settings: ONE_ATTEMPT_A_DAY }, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const [receiver, other] = [await stage.receiver(), await stage.receiver()];
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver, { event_types: null });
@@ -221,7 +223,7 @@ describe.concurrent('a failing endpoint', () => {
     ['for less than 120 hours', 119, 100],
     ['fewer than twenty times', 1000, 17],
   ])('%s stays enabled', (_, hours, failures) =>
-    onStage({ settings: ONE_ATTEMPT_A_DAY }, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
@@ -237,7 +239,7 @@ describe.concurrent('a failing endpoint', () => {
   );
 
   test('recovers completely with one success', () =>
-    onStage({}, async (stage) => {
+    onStage(SLOW, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await stage.world.query(fail(1000, 1000), [endpoint.uuid]);

@@ -7,6 +7,7 @@ import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, test } from 'vitest';
 import { SIGNING_SCHEMES } from '../../src/client/fields.ts';
+import { isLong } from '../support/depth.ts';
 import type { Received } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { type Endpoint, onStage, type Stage } from './support.ts';
@@ -291,7 +292,10 @@ describe.concurrent('a change of the scheme', () => {
 
   test('keeps a secret that the new scheme can use, and creates and shows one where it cannot, for every pair', () =>
     onStage({ settings }, async (stage) => {
-      const names = [...NAMES, 'custom'] as const;
+      // a short run has one scheme of each kind of secret
+      const names = isLong
+        ? ([...NAMES, 'custom'] as const)
+        : (['standard', 'stripe', 'github', 'ed25519'] as const);
       const schemeOf = (signing: (typeof names)[number]) =>
         signing === 'custom' ? { signing, custom_signing: custom } : { signing };
       for (const from of names) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rounds, someOf } from '../support/depth.ts';
+import { longRun, rounds, someOf } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import {
   deliveryCountErrors,
@@ -25,8 +25,15 @@ async function endLease(stage: Stage, endpoint: Endpoint): Promise<void> {
   );
 }
 
+/** What most tests share, because other settings need other servers: each worker has one attempt in flight. */
+const ALONE = {
+  delivers: false,
+  databaseLatencyMs: 0,
+  settings: { DELIVERY_CONCURRENCY: '1' },
+};
+
 /** How many events are published together, and as many one by one. */
-const EACH = rounds(75, 150);
+const EACH = rounds(40, 150);
 
 describe.concurrent('several workers', () => {
   test.each(someOf([2, 4], 1))(
@@ -62,44 +69,47 @@ describe.concurrent('several workers', () => {
       }),
   );
 
-  test.each([
-    ['after the other worker has delivered it', true],
+  const MOMENTS = [
     ['while the other worker is sending it', false],
-  ])('one that wakes up %s has its result dropped, and its attempt was logged as lost', (_, isOver) =>
-    onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '1' } }, async (stage) => {
-      const receiver = await stage.receiver();
-      const hold = holdResponses(receiver);
-      const endpoint = await stage.endpoint(receiver);
-      const event = await stage.publish();
-      const stalled = await stage.world.startWorker();
-      await hold.until(1);
-      await endLease(stage, endpoint);
-      await stage.world.startWorker();
-      await hold.until(2);
-      const [first, second] = hold.held;
-      const finish = async () => {
-        second?.response.end('second');
-        await stage.untilLog(endpoint, event, { status: 'delivered' });
-      };
-      expect(attemptsOf(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
-      if (isOver) await finish();
-      first?.response.writeHead(500).end('first');
-      await stalled.close(); // it writes its results
-      if (!isOver) {
+    ['after the other worker has delivered it', true],
+  ] as const;
+  test.each(someOf(MOMENTS, 1))(
+    'one that wakes up %s has its result dropped, and its attempt was logged as lost',
+    (_, isOver) =>
+      onStage(ALONE, async (stage) => {
+        const receiver = await stage.receiver();
+        const hold = holdResponses(receiver);
+        const endpoint = await stage.endpoint(receiver);
+        const event = await stage.publish();
+        const stalled = await stage.world.startWorker();
+        await hold.until(1);
+        await endLease(stage, endpoint);
+        await stage.world.startWorker();
+        await hold.until(2);
+        const [first, second] = hold.held;
+        const finish = async () => {
+          second?.response.end('second');
+          await stage.untilLog(endpoint, event, { status: 'delivered' });
+        };
+        expect(attemptsOf(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
+        if (isOver) await finish();
+        first?.response.writeHead(500).end('first');
+        await stalled.close(); // it writes its results
+        if (!isOver) {
+          const log = await stage.log(endpoint, event);
+          expect([log.status, attemptsOf(log)]).toEqual(['pending', [[1, 'lost']]]);
+          await finish();
+        }
         const log = await stage.log(endpoint, event);
-        expect([log.status, attemptsOf(log)]).toEqual(['pending', [[1, 'lost']]]);
-        await finish();
-      }
-      const log = await stage.log(endpoint, event);
-      expect(log).toMatchObject({ status: 'delivered', attempt_count: 2, last_error_code: null });
-      expect(attemptsOf(log)).toEqual([
-        [1, 'lost'],
-        [2, 'ok'],
-      ]);
-      expect(log.attempts[1].response_body).toBe('second');
-      expect(idsOf(receiver.received)).toEqual([event, event]);
-      expect(await stage.state(endpoint)).toMatchObject({ failures: 0 });
-    }),
+        expect(log).toMatchObject({ status: 'delivered', attempt_count: 2, last_error_code: null });
+        expect(attemptsOf(log)).toEqual([
+          [1, 'lost'],
+          [2, 'ok'],
+        ]);
+        expect(log.attempts[1].response_body).toBe('second');
+        expect(idsOf(receiver.received)).toEqual([event, event]);
+        expect(await stage.state(endpoint)).toMatchObject({ failures: 0 });
+      }),
   );
 
   test('the first lost attempt in a row uses up nothing of the schedule, later ones do', () =>
@@ -188,13 +198,14 @@ describe.concurrent('a worker that is closed', () => {
 });
 
 describe.concurrent('with an unreliable database', () => {
-  test.each([
-    ['before the results are written', 'refusing'],
+  const MOMENTS = [
     ['right after they were committed', 'deaf'],
-  ])('that is lost %s, nothing is sent twice and every result is in the log', (_, how) =>
-    onStage(
-      { delivers: false, databaseLatencyMs: 0, settings: { DELIVERY_CONCURRENCY: '1' } },
-      async (stage) => {
+    ['before the results are written', 'refusing'],
+  ] as const;
+  test.each(someOf(MOMENTS, 1))(
+    'that is lost %s, nothing is sent twice and every result is in the log',
+    (_, how) =>
+      onStage(ALONE, async (stage) => {
         const { latency, log } = stage.world;
         if (!latency) throw new Error('the world has latency');
         const receiver = await stage.receiver();
@@ -235,12 +246,11 @@ describe.concurrent('with an unreliable database', () => {
         const next = await stage.publish();
         await stage.untilLog(endpoint, next, { status: 'delivered' });
         expect(idsOf(receiver.received)).toEqual([event, next]);
-      },
-    ),
+      }),
   );
 
   test('an event whose notification is lost is found by the poll', () =>
-    onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
+    onStage(ALONE, async (stage) => {
       const { latency } = stage.world;
       if (!latency) throw new Error('the world has latency');
       const receiver = await stage.receiver();
@@ -268,7 +278,7 @@ describe.concurrent('with an unreliable database', () => {
     }));
 });
 
-describe.concurrent('an idle worker', () => {
+longRun.describe.concurrent('an idle worker', () => {
   test('looks for deliveries also between two looks for other workers', () =>
     // one process in one cell: a process has a worker for each cell, and counts its own statements
     onStage({ databaseLatencyMs: 0, cell: 0, processes: 1 }, async (stage) => {
