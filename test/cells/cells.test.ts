@@ -6,17 +6,15 @@ import { newSecret } from '../../src/kernel/secrets.ts';
 import { expectRefusal } from '../api/fixtures.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
-import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
-import { accountIn, addCellsTo, queryIn } from './support.ts';
+import { accountIn, addCellsTo, borrowCells, queryIn } from './support.ts';
 
 let world: World;
 let shops: { api: Api; key: string; id: string }[];
 beforeAll(async () => {
-  world = await borrowWorld({ own: true, delivers: true });
-  await addCellsTo(world, 2);
+  world = await borrowCells({ delivers: true });
   shops = [await accountIn(world, 1), await accountIn(world, 2)];
 });
 afterAll(() => world.close());
@@ -170,8 +168,11 @@ test('new accounts go to the open cell with the fewest; a draining one takes non
   expect(await platform.accounts.remove(uuid)).toBe(null);
   await removeCell(platform, 3);
   expectRefusal(await apiOf(world.url, newSecret('ph_', 3)).get('/v2/account'), 401, 'invalid_credentials');
-  // its number is not used again
-  expect(await addCellsTo(world, 1)).toEqual([4]);
+  // its number is not used again: the next schema would be that of cell 4
+  const { db } = world;
+  await db.transaction((tx) => rows(tx, sql`create schema cell_4`));
+  await db.transaction((tx) => rows(tx, sql`create table cell_4.orders (id int)`));
+  await expect(addCellsTo(world, 1)).rejects.toThrow('the schema cell_4 has other tables');
 });
 
 test('a schema that holds something else is refused, and nothing is added', async () => {

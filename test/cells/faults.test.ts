@@ -1,27 +1,25 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { addCells } from '../../src/cells/manage.ts';
 import { expectRefusal } from '../api/fixtures.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { longRun } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
-import { accountIn, addCellsTo, queryIn, urlOfWorld } from './support.ts';
+import { accountIn, addCellsTo, borrowCells, queryIn } from './support.ts';
 
 let world: World;
+/** In front of cell 2; cell 1 has no proxy. */
 let proxy: LatencyProxy;
-/** The URL of the world's database through the proxy. */
-let url: string;
 beforeAll(async () => {
   const { host, port } = inject('postgres');
-  world = await borrowWorld({ own: true, delivers: true, settings: { DATABASE_POOL_SIZE: '2' } });
+  const settings = { DATABASE_POOL_SIZE: '8', DATABASE_CONNECTIONS: '12' };
   proxy = await latencyProxy({ host, port }, 0);
-  url = await urlOfWorld(world, proxy.port);
+  world = await borrowCells({ delivers: true, settings }, proxy.port);
 });
 afterAll(async () => {
-  await world.close();
+  await world?.close();
   await proxy.close();
 });
 
@@ -30,9 +28,7 @@ const publish = (api: Api) => api.post('/v2/events', { type: 'order.created', da
 test('while a cell is down its accounts get 503, the others are served, and everything is delivered afterwards', async () => {
   world.expectErrors();
   const receiver = await startReceiver();
-  const [near] = await addCellsTo(world, 1);
-  const [far] = await addCells(world.platform, { url, listenUrl: null, schema: 'cell_', count: 1 });
-  const [here, there] = [await accountIn(world, near ?? 0), await accountIn(world, far ?? 0)];
+  const [here, there] = [await accountIn(world, 1), await accountIn(world, 2)];
   const endpoint = { url: receiver.url, event_types: ['order.created'] };
   const sent: string[] = [];
   for (const { api } of [here, there])
@@ -107,43 +103,42 @@ longRun.test('a process uses no more connections to all cells than DATABASE_CONN
 });
 
 test('a burst in one cell that needs all connections of the process is served', async () => {
-  const settings = { DATABASE_POOL_SIZE: '8', DATABASE_CONNECTIONS: '12' };
-  const small = await borrowWorld({ own: true, settings });
-  try {
-    await addCellsTo(small, 1);
-    const { api } = await accountIn(small, 1);
-    for (let round = 0; round < 3; round++) {
-      const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, index) =>
-          index % 2 === 0
-            ? publish(api)
-            : api.post('/v2/affiliates', { email: `${round}-${index}@example.com` }),
-        ),
-      );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-    }
-  } finally {
-    await small.close();
+  const { api } = await accountIn(world, 1, 'Busy');
+  for (let round = 0; round < rounds(1, 3); round++) {
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        index % 2 === 0
+          ? publish(api)
+          : api.post('/v2/affiliates', { email: `${round}-${index}@example.com` }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   }
 });
 
 test('a cell that says it is another one, or whose schema is newer, is not used, and the reason is shown', async () => {
-  const other = await borrowWorld({ own: true });
-  try {
-    await addCellsTo(other, 3);
-    const { api, key } = await accountIn(other, 2);
-    expect((await api.get('/v2/account')).status).toBe(200);
-    await queryIn(other, 1, `update server_settings set value = '7' where key = 'cell_number'`);
-    await queryIn(other, 2, `insert into schema_migrations (version, name) values (9000, '9000_later')`);
-    await queryIn(other, 3, `update server_settings set value = 'x' where key = 'cell_installation'`);
-    const second = await other.secondServer();
+  const keys: string[] = [];
+  for (const cell of [1, 2]) keys.push((await accountIn(world, cell, `Strange ${cell}`)).key);
+  const set = (key: string, value: string) =>
+    queryIn(world, 1, 'update server_settings set value = $2 where key = $1', [key, value]);
+  const refused = async (...reasons: RegExp[]) => {
+    const second = await world.secondServer();
     try {
-      expectRefusal(await apiOf(second.api.url, key).get('/v2/account'), 503, 'cell_unavailable');
+      for (const [index, reason] of reasons.entries()) {
+        const answer = await apiOf(second.api.url, keys[index] ?? '').get('/v2/account');
+        expectRefusal(answer, 503, 'cell_unavailable');
+        expect(answer.body.error.message).toMatch(reason);
+      }
       expect((await second.api.get('/v2/account')).status).toBe(200);
     } finally {
       await second.close();
     }
-  } finally {
-    await other.close();
-  }
+  };
+  await set('cell_number', '7');
+  await queryIn(world, 2, `insert into schema_migrations (version, name) values (9000, '9000_later')`);
+  await refused(/cell 1 .*the database is cell 7, not cell 1/, /cell 2 .*9000/);
+  await set('cell_number', '1');
+  await queryIn(world, 2, 'delete from schema_migrations where version = 9000');
+  await set('cell_installation', 'x');
+  await refused(/cell 1 of another installation, not cell 1/);
 });

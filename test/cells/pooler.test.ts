@@ -4,6 +4,7 @@ import { expectRefusal } from '../api/fixtures.ts';
 import { runHere } from '../cli/here.ts';
 import { dataFolder } from '../faults/support-server.ts';
 import { settingsOf, urlOf } from '../support/database-url.ts';
+import { longRun } from '../support/depth.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -74,29 +75,34 @@ describe.skipIf(!hasPgBouncer)('cells with a login each, behind PgBouncer in tra
     await client.end();
   });
 
-  test('are refused without the URL of PostgreSQL itself, with the command that adds it', async () => {
-    const { url, listenUrl } = await addLogin('shop_3');
-    const [cell = 0] = await addCells(world.platform, { url, listenUrl: null, schema: null, count: null });
-    const { key } = await accountIn(world, cell);
-    const { DATABASE_URL = '', SECRET_KEY = '', ...rest } = await settingsOf(world);
-    const database = { url: DATABASE_URL, secretKey: SECRET_KEY, superuser: {}, apiKey: key };
-    const folder = dataFolder({ database, settings: rest });
-    try {
-      const server = await folder.start();
-      const refused = await server.api.get('/v2/account');
-      expectRefusal(refused, 503, 'cell_unavailable');
-      expect(refused.body.error.message).toContain(`payhook cells set-url ${cell} URL --listen-url URL`);
+  longRun.test(
+    'are refused without the URL of PostgreSQL itself, with the command that adds it',
+    async () => {
+      const { url, listenUrl } = await addLogin('shop_3');
+      const [cell = 0] = await addCells(world.platform, { url, listenUrl: null, schema: null, count: null });
+      const { key } = await accountIn(world, cell);
+      const { DATABASE_URL = '', SECRET_KEY = '', ...rest } = await settingsOf(world);
+      const database = { url: DATABASE_URL, secretKey: SECRET_KEY, superuser: {}, apiKey: key };
+      const folder = dataFolder({ database, settings: rest });
+      try {
+        const server = await folder.start();
+        const refused = await server.api.get('/v2/account');
+        expectRefusal(refused, 503, 'cell_unavailable');
+        expect(refused.body.error.message).toContain(`payhook cells set-url ${cell} URL --listen-url URL`);
 
-      const env = { DATABASE_URL, SECRET_KEY, ...rest, DATA_DIR: folder.path };
-      const ran = await runHere(['cells', 'set-url', String(cell), url, '--listen-url', listenUrl], { env });
-      expect(ran.code, ran.stderr).toBe(0);
-      await until(
-        'the server to use the cell',
-        async () => (await server.api.get('/v2/account')).status === 200,
-      );
-      expect((await server.signal('SIGTERM')).code).toBe(0);
-    } finally {
-      await folder.remove();
-    }
-  });
+        const env = { DATABASE_URL, SECRET_KEY, ...rest, DATA_DIR: folder.path };
+        const ran = await runHere(['cells', 'set-url', String(cell), url, '--listen-url', listenUrl], {
+          env,
+        });
+        expect(ran.code, ran.stderr).toBe(0);
+        await until(
+          'the server to use the cell',
+          async () => (await server.api.get('/v2/account')).status === 200,
+        );
+        expect((await server.signal('SIGTERM')).code).toBe(0);
+      } finally {
+        await folder.remove();
+      }
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest';
-import { dataFolder, type ServerProcess } from '../faults/support-server.ts';
+import { dataFolder } from '../faults/support-server.ts';
 import { sharedDatabase } from '../faults/support-shared.ts';
+import { apiOf } from '../support/api.ts';
 import { urlOf } from '../support/database-url.ts';
 import { longRun } from '../support/depth.ts';
 import { latencyProxy } from '../support/latency.ts';
@@ -55,27 +56,23 @@ test('a server does not start while an account is in two cells, nor if DATABASE_
 });
 
 test('a server that starts while a cell is down serves the others, and this one once it is back', async () => {
-  const { host, port, user, password } = inject('postgres');
+  const { host, port, user, password, templates } = inject('postgres');
   const proxy = await latencyProxy({ host, port }, 0);
-  const database = await sharedDatabase({ cell: 0 });
+  const database = await sharedDatabase({ cell: 1 });
   const at = { host: '127.0.0.1', port: proxy.port, user, password };
   const through = urlOf({ ...at, database: String(database.superuser.database) });
   const folder = dataFolder({ database });
   const settings = { DATABASE_URL: database.url, SECRET_KEY: database.secretKey };
   const run = (...args: string[]) => command({ path: folder.path, settings }, ...args);
   try {
-    await run('cells', 'add', through, '--schema', 'cell_', '--count', '1');
-    const [cell] = await folder.query<{ number: number }>('select max(number)::int as number from cells');
-    await run('accounts', 'create', '--name', 'Shop', '--cell', String(cell?.number));
-    const made = await run('keys', 'create', '--account', 'Shop', '--name', 'till', '--json');
-    const authorization = `Bearer ${(JSON.parse(made) as { key: string }).key}`;
-    const ask = (server: ServerProcess) => fetch(`${server.url}/v2/account`, { headers: { authorization } });
+    await run('cells', 'set-url', '1', through);
     proxy.refusing = true;
     const server = await folder.start();
-    expect((await ask(server)).status).toBe(503);
-    expect((await server.api.get('/v2/account')).status).toBe(200);
+    const there = () => server.api.get('/v2/account');
+    expect((await there()).status).toBe(503);
+    expect((await apiOf(server.url, templates[0].key).get('/v2/account')).status).toBe(200);
     proxy.refusing = false;
-    await until('the server to serve the cell', async () => (await ask(server)).status === 200);
+    await until('the server to serve the cell', async () => (await there()).status === 200);
   } finally {
     await folder.remove();
     await database.drop();

@@ -1,14 +1,41 @@
 import { expect, inject } from 'vitest';
-import { addCells, type NewCells } from '../../src/cells/manage.ts';
+import { openPlatform } from '../../src/app/platform.ts';
+import { addCells, type NewCells, setUrls } from '../../src/cells/manage.ts';
+import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { runHere } from '../cli/here.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { urlOf } from '../support/database-url.ts';
-import type { World } from '../support/world.ts';
+import { onceInRun } from '../support/once-in-run.ts';
+import { borrowWorld } from '../support/pool.ts';
+import { asAdmin, type World, type WorldOptions } from '../support/world.ts';
 
 /** Adds cells to the database of a world, in the schemas cell_1, cell_2 and so on. Returns their numbers. */
 export const addCellsTo = (world: World, count: number, where: Partial<NewCells> = {}): Promise<number[]> =>
   addCells(world.platform, { url: null, listenUrl: null, schema: 'cell_', count, ...where });
+
+/**
+ * A world of its own with the cells 1 and 2 in its database, which are made once in a run; with a port, cell 2 is reached through the
+ * proxy there.
+ */
+export async function borrowCells(options: WorldOptions = {}, proxyPort?: number): Promise<World> {
+  const { templates, user, secretKey, ...server } = inject('postgres');
+  const copyOf = `${templates[0].name}_two`;
+  await onceInRun('two-cells', async (folder) => {
+    await asAdmin(`create database ${copyOf} template ${templates[0].name} owner ${user}`);
+    const config = readConfig({ DATA_DIR: folder, SECRET_KEY: secretKey, LOG_LEVEL: 'error' });
+    const target = { ...server, user, database: copyOf };
+    const platform = await openPlatform(config, { purpose: 'command', target });
+    await addCells(platform, { url: null, listenUrl: null, schema: 'cell_', count: 2 }).finally(() =>
+      platform.close(),
+    );
+  });
+  const world = await borrowWorld({ ...options, own: true, copyOf });
+  if (proxyPort === undefined) return world;
+  await setUrls(world.platform, 2, { url: await urlOfWorld(world, proxyPort), listenUrl: null });
+  await world.platform.cells.refresh();
+  return world;
+}
 
 /** Creates an account in a cell, with a key; returns its client and its id. */
 export async function accountIn(

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { borrowWorld } from '../support/pool.ts';
 import type { World } from '../support/world.ts';
 import { furnish, type Ids, nobodys, OPERATIONS, pathOf, requestOf } from '../tenants/support.ts';
-import { accountIn, addCellsTo, queryIn, worldIn } from './support.ts';
+import { accountIn, borrowCells, queryIn, worldIn } from './support.ts';
 
 let world: World;
 let ours: Ids;
 let theirs: Ids;
 let us: Api;
 beforeAll(async () => {
-  world = await borrowWorld({ own: true });
-  await addCellsTo(world, 2);
+  world = await borrowCells();
   us = (await accountIn(world, 1)).api;
   ours = await furnish(worldIn(world, 1), us, 'ours');
   theirs = await furnish(worldIn(world, 2), (await accountIn(world, 2)).api, 'theirs');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
-import { addCellsTo, accountIn as placeAccount, urlOfWorld } from '../cells/support.ts';
+import { borrowCells, accountIn as placeAccount } from '../cells/support.ts';
 import { authorizePath, CALLBACK, register } from '../oauth/support.ts';
 import type { Api } from '../support/api.ts';
-import { latencyProxy } from '../support/latency.ts';
-import { borrowWorld } from '../support/pool.ts';
+import { longRun } from '../support/depth.ts';
+import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
 import type { World } from '../support/world.ts';
 import { markPeople } from './cells-support.ts';
 import {
@@ -18,13 +18,19 @@ import {
 } from './support.ts';
 
 let world: World;
+/** In front of cell 2; cell 1 has no proxy. */
+let proxy: LatencyProxy;
 let [one, two]: Api[] = [];
 beforeAll(async () => {
-  world = await borrowWorld({ own: true });
-  await addCellsTo(world, 2);
+  const { host, port } = inject('postgres');
+  proxy = await latencyProxy({ host, port }, 0);
+  world = await borrowCells({}, proxy.port);
   [one, two] = [await accountIn(world, 1, 'Northwind'), await accountIn(world, 2, 'Fabrikam')];
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world?.close();
+  await proxy.close();
+});
 
 const accountIn = async (...where: Parameters<typeof placeAccount>) => (await placeAccount(...where)).api;
 const OTHER = 'nine ordinary saucers';
@@ -121,7 +127,7 @@ describe('a person with users in two cells', () => {
     expect(accounts).toEqual(['Northwind', 'Fabrikam']);
   });
 
-  test('is in cell 0 and another: both are offered', async () => {
+  longRun.test('is in cell 0 and another: both are offered', async () => {
     const { email } = await makeUser(world.api, 'owner');
     await makeUser(api(1), 'owner', email);
     await markPeople(world, 1);
@@ -291,12 +297,9 @@ test('the mark of somebody who is gone is removed', async () => {
 
 test('while a cell is down, other accounts sign in, and a failed attempt says so for every address', async () => {
   world.expectErrors();
-  const { host, port } = inject('postgres');
-  const proxy = await latencyProxy({ host, port }, 0);
-  const [far] = await addCellsTo(world, 1, { url: await urlOfWorld(world, proxy.port) });
-  const { email, browser: signedIn } = await makeUser(await accountIn(world, far ?? 0, 'Far'), 'owner');
+  const { email, browser: signedIn } = await makeUser(await accountIn(world, 2, 'Far'), 'owner');
   const near = await makeUser(api(1), 'owner');
-  await markPeople(world, 1, far ?? 0);
+  await markPeople(world, 1, 2);
   expect((await signInAs(world.url, 'nobody@example.com')).answer.text).not.toContain('cannot be reached');
   proxy.refusing = true;
   proxy.cut();
@@ -315,5 +318,4 @@ test('while a cell is down, other accounts sign in, and a failed attempt says so
   expect(await accountOf(signedIn)).toBe('Northwind');
   proxy.refusing = false;
   expect(await accountOf((await signInAs(world.url, email)).browser)).toBe('Far');
-  await proxy.close();
 });

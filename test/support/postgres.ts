@@ -155,7 +155,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   return async () => {
     await pooler?.close();
-    for (const { name } of [first, second]) await admin.query(`drop database if exists ${name} with (force)`);
+    // the last one is made by test/cells/support.ts
+    for (const name of [first.name, second.name, `${template}_two`])
+      await admin.query(`drop database if exists ${name} with (force)`);
     await admin.end();
     await close();
     rmSync(temporary, { recursive: true, force: true });

@@ -99,6 +99,8 @@ export interface WorldOptions {
   readonly own?: boolean;
   /** The cell of its accounts; default: that of the test file (cellOfFile). */
   readonly cell?: TestCell;
+  /** The database that its own is a copy of, in a world that is not from the pool; default: the template of its cell. */
+  readonly copyOf?: string;
 }
 
 /** A running world, with what only the pool may do to it. */
@@ -126,7 +128,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   const database = `${template.name}_${randomBytes(6).toString('hex')}`;
   // copied as files: through the log each page is written twice
   await asAdmin(
-    `create database ${database} template ${template.name} owner ${postgres.user} strategy file_copy`,
+    `create database ${database} template ${options.copyOf ?? template.name} owner ${postgres.user} strategy file_copy`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'payhook-world-'));
   const pooler = options.pooler ?? postgres.pooler;
