@@ -4,6 +4,7 @@ import { ROUTES } from '../../src/http/routes.ts';
 import { OAUTH_ROUTES } from '../../src/oauth/routes.ts';
 import { PAGE_ROUTES } from '../../src/screens/routes.ts';
 import { register, signedIn } from '../oauth/support.ts';
+import { someOf } from '../support/depth.ts';
 import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -21,11 +22,17 @@ async function expectNosniff(path: string, { method = 'GET', ...init }: RequestI
 
 test('every address forbids type sniffing, for every caller', async () => {
   const { cookie } = await signedIn(world);
-  for (const { method, path } of [...ROUTES, ...OAUTH_ROUTES, ...PAGE_ROUTES]) {
+  const routes = [...ROUTES, ...OAUTH_ROUTES, ...PAGE_ROUTES];
+  // one function sends the head of every response: with credentials a short run tries some
+  const signedInAt = new Set<unknown>(someOf<unknown>(routes, 60));
+  for (const route of routes) {
+    const { method, path } = route;
     const at = path.replaceAll(/\{\w+\}/g, NOBODYS);
     for (const headers of [
       {},
-      { authorization: `Bearer ${world.api.key}`, cookie: `payhook_session=${cookie}` },
+      ...(signedInAt.has(route)
+        ? [{ authorization: `Bearer ${world.api.key}`, cookie: `payhook_session=${cookie}` }]
+        : []),
     ]) {
       // writes without a usable body
       const isRead = method === 'GET';

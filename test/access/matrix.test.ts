@@ -6,7 +6,7 @@ import { newSecret } from '../../src/kernel/secrets.ts';
 import { codeFor, postForm, register, signedIn } from '../oauth/support.ts';
 import { tokenIn } from '../people/support.ts';
 import type { Answer, Api } from '../support/api.ts';
-import { isLong } from '../support/depth.ts';
+import { isLong, someOf } from '../support/depth.ts';
 import { makeGrant } from '../support/seed.ts';
 import { openWire, until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
@@ -77,15 +77,16 @@ beforeAll(async () => {
 const closedBy = ({ access }: Operation) => (access.key ? 'full_access_required' : 'person_required');
 const ask = (operation: Operation, credentials: Credentials) => send(world, credentials, nonsense(operation));
 
-/** Calls every operation and checks that no row of any account changed, including the audit log. */
+/** Calls every operation and checks that no row of any account changed, including the audit log, unless another test checks it. */
 async function ofEach(
   operations: readonly Operation[],
   work: (operation: Operation) => Promise<void>,
+  isChecked = true,
 ): Promise<void> {
   expect(operations.length).toBeGreaterThan(5);
-  const before = await dump(world);
+  const before = isChecked ? await dump(world) : '';
   for (const operation of operations) await work(operation);
-  expect(await dump(world)).toBe(before);
+  if (isChecked) expect(await dump(world)).toBe(before);
 }
 
 function expectAllowed(answer: Answer, operation: Operation): void {
@@ -205,18 +206,23 @@ describe('every operation answers 401, says how to authenticate, and does nothin
   /** These are shown to every operation, the others to one operation of each kind. */
   const shownToAll = [
     'no credential',
-    ...(isLong ? ['a revoked key', "a revoked grant's token"] : []),
-    'an ended session',
+    ...(isLong ? ['a revoked key', "a revoked grant's token", 'an ended session'] : []),
   ];
 
   test.each(Object.keys(credentials))('%s', async (name) => {
     const shown = await credentials[name]?.();
-    await ofEach(shownToAll.includes(name) ? OPERATIONS : OF_EACH_KIND, async (operation) => {
+    const isForAll = shownToAll.includes(name);
+    const refuse = async (operation: Operation) => {
       const answer = await ask(operation, shown ?? {});
       const found = [answer.status, answer.body?.error?.code];
       expect(found, operation.operationId).toEqual([401, 'unauthorized']);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer( error="invalid_token")?$/);
-    });
+    };
+    await ofEach(
+      isForAll ? OPERATIONS : OF_EACH_KIND,
+      refuse,
+      isLong || isForAll || name === 'an ended session',
+    );
   });
 });
 
@@ -294,15 +300,18 @@ describe('an API key', () => {
 const UNKNOWN = 'superuser';
 
 describe('a signed-in user', () => {
-  test.each(ROLE_NAMES)('as %s may do what the description gives that role, and nothing else', (role) =>
-    ofEach(OPERATIONS, async (operation) => {
-      const answer = await ask(operation, users[role].credentials);
-      if (operation.access.roles.includes(role)) expectAllowed(answer, operation);
-      else {
-        expectForbidden(answer, operation, 'role_too_low');
-        for (const other of operation.access.roles) expect(answer.body.error.message).toContain(other);
-      }
-    }),
+  // an owner may call every operation, as an API key may all but a few
+  test.each(someOf([...ROLE_NAMES].reverse(), 3))(
+    'as %s may do what the description gives that role, and nothing else',
+    (role) =>
+      ofEach(OPERATIONS, async (operation) => {
+        const answer = await ask(operation, users[role].credentials);
+        if (operation.access.roles.includes(role)) expectAllowed(answer, operation);
+        else {
+          expectForbidden(answer, operation, 'role_too_low');
+          for (const other of operation.access.roles) expect(answer.body.error.message).toContain(other);
+        }
+      }),
   );
 
   test('with a role that this version does not know may use nothing, not even a read', async () => {
@@ -424,14 +433,13 @@ describe("another account's", () => {
 
   test('token gets the same answer for our records as for records nobody has', async () => {
     const { access_token } = await makeGrant(world, other, { scopes: [...ALL_SCOPES] });
-    await ofEach(about(SCOPED), (operation) => same(operation, bearer(access_token)));
+    await ofEach(someKinds(about(SCOPED)), (operation) => same(operation, bearer(access_token)));
   });
 
   test('owner gets the same answer for our records as for records nobody has', async () => {
     const { credentials } = await memberOf(other, 'owner');
-    await ofEach(
-      about(OPERATIONS).filter((each) => !SCOPED.includes(each)),
-      (operation) => same(operation, credentials),
+    await ofEach(someKinds(about(OPERATIONS).filter((each) => !SCOPED.includes(each))), (operation) =>
+      same(operation, credentials),
     );
   });
 

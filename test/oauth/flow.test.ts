@@ -7,6 +7,7 @@ import { uuidOf } from '../../src/kernel/ids.ts';
 import { hashSecret } from '../../src/kernel/secrets.ts';
 import { apiOf } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { rounds, someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { useWorld, type World } from '../support/world.ts';
 import {
@@ -668,7 +669,7 @@ describe('concurrently, with 25 ms to the database', () => {
   const reaches = async (token: string) => (await apiOf(slow.url, token).get(PAYOUTS)).status === 200;
 
   test('two exchanges of a code: exactly one gets tokens, and the replay ends them', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < rounds(1, 3); round++) {
       const code = await codeFor(slow, person, server);
       const answers = await Promise.all([1, 2].map(() => exchange(slow, server, code)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
@@ -679,7 +680,7 @@ describe('concurrently, with 25 ms to the database', () => {
 
   test('two refreshes of a public application: exactly one, whose tokens continue', async () => {
     let { refresh_token } = await tokensFor(slow, person, device);
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < rounds(2, 3); round++) {
       const answers = await Promise.all([1, 2].map(() => refresh(slow, device, refresh_token)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
       const winner = answers.find(({ status }) => status === 200);
@@ -696,7 +697,7 @@ describe('concurrently, with 25 ms to the database', () => {
   });
 
   test('a refresh, and its owner who becomes a member: nothing works after both', async () => {
-    for (const gapMs of [0, 30, 60, 90]) {
+    for (const gapMs of someOf([0, 30, 60, 90], 1)) {
       const leaving = await signedIn(slow);
       const tokens = await tokensFor(slow, leaving, device);
       const [refreshed, changed] = await Promise.all([
@@ -717,7 +718,7 @@ describe('concurrently, with 25 ms to the database', () => {
   test.each(['becomes a member', 'is removed'])(
     'a consent, and its owner who %s: no working grant is left',
     async (what) => {
-      for (const gapMs of [0, 30, 60, 90, 120]) {
+      for (const gapMs of someOf([0, 30, 60, 90, 120], 2)) {
         const leaving = await signedIn(slow);
         const page = await browserOf(slow, leaving).open(authorizePath(server));
         const [answer, changed] = await Promise.all([
@@ -743,7 +744,7 @@ describe('concurrently, with 25 ms to the database', () => {
   test.each(['the merchant', 'the application'])(
     'a refresh and a revocation by %s: nothing works after both',
     async (who) => {
-      for (const gapMs of [0, 30, 60, 90]) {
+      for (const gapMs of someOf([0, 30, 60, 90], 1)) {
         const tokens = await tokensFor(slow, person, device);
         const { body } = await slow.api.get('/v2/oauth-grants?status=active&sort=-created_at');
         const revoke = () =>

@@ -10,6 +10,7 @@ import {
   withOperator,
 } from '../api/approval-support.ts';
 import { expectRefusal, nothingChanges } from '../api/fixtures.ts';
+import { someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 
 const world = useWorld();
@@ -50,9 +51,7 @@ const whileOn: [ProtectedAction, keyof typeof PROTECTIONS][] = [
   ['shorten_wait', 'a changed destination waits'],
   ['change_blocks', 'a signal blocks'],
   ...GIVING_ACCESS.flatMap((action) =>
-    (['payouts need a second person', 'a changed destination waits'] as const).map(
-      (when) => [action, when] as const,
-    ),
+    someOf(['payouts need a second person', 'a changed destination waits'], 1).map((when) => [action, when]),
   ),
 ] as [ProtectedAction, keyof typeof PROTECTIONS][];
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { nil } from '../../src/kernel/ids.ts';
+import { rounds } from '../support/depth.ts';
 import { untilLockWait } from '../support/held.ts';
 import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
@@ -34,7 +35,7 @@ test('of many who use one invitation at once, one chooses the password', async (
     role: 'member',
   });
   const token = tokenIn(body.invitation_url);
-  const passwords = Array.from({ length: 6 }, (_, i) => `${PASSWORD} ${i}`);
+  const passwords = Array.from({ length: rounds(3, 6) }, (_, i) => `${PASSWORD} ${i}`);
   const statuses = await Promise.all(
     passwords.map(async (password) => {
       const fields = { token, password, again: password };
@@ -48,7 +49,7 @@ test('of many who use one invitation at once, one chooses the password', async (
 
 test('two owners who remove each other at once do not both leave', async () => {
   const api = await world.otherAccount('Duel');
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < rounds(1, 3); round += 1) {
     const [one, two] = [await makeUser(api, 'owner'), await makeUser(api, 'owner')];
     const others = (await api.get('/v2/users?role=owner')).body.data.map(({ id }: { id: string }) => id);
     for (const id of others) if (id !== one.id && id !== two.id) await api.delete(`/v2/users/${id}`);
