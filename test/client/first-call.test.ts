@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { longRun } from '../support/depth.ts';
 import { hasGo, withoutGo } from '../support/go.ts';
 import { python, withoutPython } from '../support/python.ts';
 import { useWorld } from '../support/world.ts';
@@ -55,7 +56,7 @@ test('TypeScript: the example prints the account and its affiliates, and has str
   }
 });
 
-test.skipIf(!hasGo)(
+longRun.test.skipIf(!hasGo)(
   `Go: the example prints the account and its affiliates${withoutGo}`,
   { timeout: PATIENCE_MS },
   async () => {

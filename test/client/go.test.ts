@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { longRun } from '../support/depth.ts';
 import { hasGo, runGo, withoutGo } from '../support/go.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { useWorld } from '../support/world.ts';
@@ -25,7 +26,7 @@ test('the README has at most 40 lines', () => {
   expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-test.skipIf(!hasGo)(
+longRun.test.skipIf(!hasGo)(
   `the module is formatted, vetted and passes its tests${withoutGo}`,
   { timeout: PATIENCE_MS },
   async () => {

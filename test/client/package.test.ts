@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 
@@ -60,38 +61,6 @@ void payhook.affiliates.putDestination(1, { type: 'ach', account_holder: 'Ada', 
 createClient({ apiKey: key });
 `;
 
-const OPTIONS = {
-  target: 'es2023',
-  module: 'nodenext',
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  skipLibCheck: false,
-  types: ['node'],
-};
-
-const world = useWorld();
-let consumer: Consumer;
-beforeAll(async () => {
-  const programs = { 'program.ts': PROGRAM, 'mistakes.ts': MISTAKES };
-  consumer = await makeConsumer(Object.entries(programs), OPTIONS);
-});
-afterAll(async () => {
-  consumer.remove();
-});
-
-test('a program that installs the package imports the client and the verification, typed and running', async () => {
-  expect(consumer.compile()).toBe('');
-  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
-  const { stdout, stderr } = await consumer.run('program.ts', [], env);
-  expect(stderr).toBe('');
-  expect(JSON.parse(stdout)).toEqual({
-    ids: [],
-    current: null,
-    problem: 'missing_headers',
-    name: expect.any(String),
-  });
-});
-
 const REQUIRING = `
 import client = require('payhook-client');
 import webhooks = require('payhook-client/webhooks');
@@ -111,23 +80,53 @@ async function main(): Promise<void> {
 void main();
 `;
 
+const OPTIONS = {
+  target: 'es2023',
+  module: 'nodenext',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  types: ['node'],
+};
+
+const world = useWorld();
+let consumer: Consumer;
+/** What the compiler says about the programs. */
+let compiled: string;
+beforeAll(async () => {
+  const programs = { 'program.ts': PROGRAM, 'mistakes.ts': MISTAKES, 'program.cts': REQUIRING };
+  consumer = await makeConsumer(Object.entries(programs), OPTIONS);
+  compiled = consumer.compile();
+});
+afterAll(async () => {
+  consumer.remove();
+});
+
+test('a program that installs the package imports the client and the verification, typed and running', async () => {
+  expect(compiled).toBe('');
+  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
+  const { stdout, stderr } = await consumer.run('program.ts', [], env);
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({
+    ids: [],
+    current: null,
+    problem: 'missing_headers',
+    name: expect.any(String),
+  });
+});
+
 test('a program of CommonJS requires the client and the verification, typed and running', async () => {
-  const required = await makeConsumer([['program.cts', REQUIRING]], OPTIONS);
-  try {
-    expect(required.compile()).toBe('');
-    const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
-    const { stdout, stderr } = await required.run('program.cts', [], env);
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual({ name: expect.any(String), type: 'payout.paid' });
-  } finally {
-    required.remove();
-  }
+  expect(compiled).toBe('');
+  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
+  const { stdout, stderr } = await consumer.run('program.cts', [], env);
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({ name: expect.any(String), type: 'payout.paid' });
 });
 
 const ATTW = join(ROOT, 'test/tools/node_modules/@arethetypeswrong/cli/dist/index.js');
 const withoutAttw = existsSync(ATTW) ? '' : ' (skipped: no @arethetypeswrong/cli in test/tools)';
 
-test.skipIf(!existsSync(ATTW))(`every way to resolve its types is right${withoutAttw}`, () => {
+longRun.test.skipIf(!existsSync(ATTW))(`every way to resolve its types is right${withoutAttw}`, () => {
   const { version } = readManifest('packages/client');
   const file = join(consumer.folder, 'node_modules/payhook-client', `payhook-client-${version}.tgz`);
   const { stdout } = spawnSync(process.execPath, [ATTW, file], { encoding: 'utf8' });

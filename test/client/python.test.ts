@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { longRun } from '../support/depth.ts';
 import { hasMypy, python, runPython, withoutMypy, withoutPython } from '../support/python.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { useWorld } from '../support/world.ts';
@@ -78,7 +79,7 @@ test.skipIf(!python)(
   },
 );
 
-test.skipIf(!hasMypy)(
+longRun.test.skipIf(!hasMypy)(
   `the package, its example and the programs of its README have strict types${withoutMypy}`,
   { timeout: PATIENCE_MS },
   async () => {

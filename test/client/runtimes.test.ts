@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { inChromium } from '../browser/support.ts';
 import { ROOT } from '../cli/support.ts';
+import { isLong } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { bundleForBrowsers } from './bundle.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
@@ -96,7 +97,7 @@ beforeAll(async () => {
 });
 afterAll(() => consumer.remove());
 
-for (const [name, file, args] of RUNTIMES) {
+for (const [name, file, args] of isLong ? RUNTIMES : RUNTIMES.filter(([each]) => !/^Node/.test(each))) {
   test.skipIf(!existsSync(file))(`the package works in ${name}${missing(name, file)}`, async () => {
     const { stdout } = await promisify(execFile)(file, args, {
       cwd: consumer.folder,
