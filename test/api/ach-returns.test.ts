@@ -9,6 +9,7 @@ import {
   completePayout,
   expectRefusal,
   type Json,
+  madeOnce,
   makeCommission,
   makePayee,
   makePayout,
@@ -127,6 +128,10 @@ test('two uploads of one file at once propose each correction once', async () =>
 });
 
 describe('a return that is not exactly ours is a problem and no result', () => {
+  const twoSent = madeOnce(async () => {
+    const [zoe, bob] = [await earner(), await earner({ account_holder: 'Bob' })];
+    return { by: api, bob, ...(await sent(zoe, bob)) };
+  });
   test.each<[what: string, change: (payment: NachaPayment) => Partial<Back>, kind: string, message: string]>([
     [
       'a trace number that is not ours',
@@ -170,8 +175,8 @@ describe('a return that is not exactly ours is a problem and no result', () => {
     ['a wrong routing number', () => ({ code: 'C02', data: '021000022' }), 'unclear', 'check digit'],
     ['a correction to a loan', () => ({ code: 'C05', data: '52' }), 'unclear', 'checking or savings'],
   ])('%s', async (_, change, kind, message) => {
-    const [zoe, bob] = [await earner(), await earner({ account_holder: 'Bob' })];
-    const { payout, payments } = await sent(zoe, bob);
+    const { by, bob, payout, payments } = await twoSent();
+    api = by;
     const [payment, other] = payments as [NachaPayment, NachaPayment];
     const file = achReturns([
       { payment, code: 'R02', ...change(payment) },
@@ -200,6 +205,7 @@ test('a return of another payout is refused, and one of an earlier originating b
 });
 
 describe('a file with wrong control totals or a wrong order is refused', () => {
+  const oneSent = madeOnce(async () => ({ by: api, ...(await sent(await earner())) }));
   const swap = (file: string, type: string, from: number, text: string) =>
     file
       .split('\n')
@@ -221,8 +227,8 @@ describe('a file with wrong control totals or a wrong order is refused', () => {
     ['an addenda without an entry', (file) => file.replace(/\n6.*/, ''), 'cannot be here'],
     ['a long line', (file) => file.replace('\n', 'X\n'), 'more than 94'],
   ])('%s', async (_, change, message) => {
-    const zoe = await earner();
-    const { payout, payments } = await sent(zoe);
+    const { by, payout, payments } = await oneSent();
+    api = by;
     const file = achReturns([{ payment: payments[0] as NachaPayment, code: 'R02' }]);
     await nothingChanges(world, async () => {
       expectRefusal(await send(payout, change(file)), 400, 'invalid_file', message);

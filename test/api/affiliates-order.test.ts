@@ -80,11 +80,11 @@ const FILTERS: readonly (readonly [query: string, condition: () => string])[] = 
   ['program_id=LARGE&payout_method=wise', () => `${IN_PROGRAM(large ?? 0)} and payout_method = 'wise'`],
 ];
 
-test.each(someOf(FILTERS, 4))(
+test.each(someOf(FILTERS, 3))(
   'affiliates (%s) sorted by unpaid amount match a plain query on every page',
   async (query, condition) => {
     const given = query.replace('LARGE', String(large)).replace('SMALL', String(small));
-    for (const sort of ['unpaid', '-unpaid', '-id']) {
+    for (const sort of someOf(['unpaid', '-unpaid', '-id'], 2)) {
       const direction = sort.startsWith('-') ? 'desc' : 'asc';
       const order = sort === '-id' ? 'a.id desc' : `${UNPAID} ${direction}, a.id ${direction}`;
       const plain = await world.query<{ id: string }>(

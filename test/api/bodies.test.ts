@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askerOf, type Member, memberOf } from '../access/support.ts';
+import { isLong } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   dump,
@@ -45,6 +46,13 @@ const WRONG: Readonly<Record<Type, readonly unknown[]>> = {
   array: [[]],
   object: [{}],
 };
+
+/** Whether a lenient reader could take a value for one of these types. A number, an object and a list are tried everywhere. */
+const mayBeTaken = (value: unknown, types: ReadonlySet<Type>): boolean =>
+  typeof value !== 'string' ||
+  (value === '1' && !types.has('boolean')) ||
+  (value === 'true' && types.has('boolean')) ||
+  (value === 'null' && types.has('null'));
 
 /** The JSON types a schema accepts; null for a schema that accepts anything. */
 function typesOf(schema: Json): ReadonlySet<Type> | null {
@@ -108,7 +116,7 @@ describe('a field of the wrong type is refused by its name', () => {
     const path = fill(operation.path, ids);
     for (const [type, values] of Object.entries(WRONG)) {
       if (types.has(type as Type)) continue;
-      for (const value of values) {
+      for (const value of values.filter((each) => isLong || mayBeTaken(each, types))) {
         const answer = await requestOf(operation)(operation.method, path, { body: place.with(value) });
         expectRefusal(answer, 400, 'invalid_body', place.name);
       }

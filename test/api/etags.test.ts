@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { inlinePaths } from '../support/description.ts';
 import { useWorld } from '../support/world.ts';
 import { furnish, type Ids, OPERATIONS, type Operation, pathOf } from '../tenants/support.ts';
@@ -40,7 +41,7 @@ test('most reads are tested here', () => {
   expect(KEPT.length).toBeGreaterThan(25);
 });
 
-test.each(KEPT)('$operationId is not sent again to a client that has it', async (operation) => {
+test.each(someOf(KEPT, 24))('$operationId is not sent again to a client that has it', async (operation) => {
   const path = pathOf(operation, ids);
   // the last use of a credential is stored with the first request of its minute
   await api.get(path);
@@ -65,14 +66,20 @@ test.each(KEPT)('$operationId is not sent again to a client that has it', async 
   expect((await look(path, etag, 'HEAD')).status).toBe(304);
 });
 
-test.each(KEPT)('the ETag of our $operationId matches nothing of another account', async (operation) => {
-  const [mine, foreign] = [await api.get(pathOf(operation, ids)), await other.get(pathOf(operation, theirs))];
-  const answer = await look(pathOf(operation, theirs), tagOf(mine), 'GET', other);
-  // the catalogue of types is the same for everyone; nobody there has our own id
-  expect(answer.status).toBe(mine.text === foreign.text ? 304 : foreign.status);
-  const missing = await look(pathOf(operation, theirs), tagOf(foreign));
-  if (operation.pathParameters.length > 0) expect(missing.status).toBe(404);
-});
+test.each(someOf(KEPT, 24))(
+  'the ETag of our $operationId matches nothing of another account',
+  async (operation) => {
+    const [mine, foreign] = [
+      await api.get(pathOf(operation, ids)),
+      await other.get(pathOf(operation, theirs)),
+    ];
+    const answer = await look(pathOf(operation, theirs), tagOf(mine), 'GET', other);
+    // the catalogue of types is the same for everyone; nobody there has our own id
+    expect(answer.status).toBe(mine.text === foreign.text ? 304 : foreign.status);
+    const missing = await look(pathOf(operation, theirs), tagOf(foreign));
+    if (operation.pathParameters.length > 0) expect(missing.status).toBe(404);
+  },
+);
 
 test('responses with a secret, files and refusals must not be cached', async () => {
   const named = READS.filter(({ operationId }) => SECRET.includes(operationId));

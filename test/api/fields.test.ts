@@ -17,7 +17,7 @@ import { useMachine } from '../cli/support.ts';
 import type { Answer } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { settingsOf } from '../support/database-url.ts';
-import { isLong } from '../support/depth.ts';
+import { isLong, longRun } from '../support/depth.ts';
 import {
   examplesOf,
   type Field,
@@ -216,7 +216,7 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
     filters?.some((filter) => filter.name === field),
   );
   if (filtered.length > 0) {
-    test.each(filtered)('are found by the filter with their name: $name', async ({ name: field }) => {
+    longRun.test.each(filtered)('are found by the filter with their name: $name', async ({ name: field }) => {
       const other = await make('external_id' in required ? { external_id: 'another' } : {});
       const made = await make(examples);
       const { data } = done(await api.get(`${operation.path}?${field}=${encodeURIComponent(made[field])}`));
@@ -225,8 +225,8 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
     });
   }
 
-  // the export is one for all: a short run looks at two of its files
-  if (exported !== undefined && (isLong || ['affiliates', 'commissions'].includes(name))) {
+  // the export is one for all: a short run looks at one of its files
+  if (exported !== undefined && (isLong || name === 'commissions')) {
     test('are in the export of the account', async () => {
       const made = await make(examples);
       const { id } = done(await api.get('/v2/account'));

@@ -130,12 +130,32 @@ export async function dump(world: Pick<World, 'query'>): Promise<string[]> {
   return (await world.query<{ row: string }>(query, [], name)).map(({ row }) => row).sort();
 }
 
+/** What the tests of a table share: the first of them makes it. */
+export function madeOnce<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => (made ??= make());
+}
+
 /** Runs `work` and checks that no stored row changed. */
 export async function nothingChanges<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   const before = await dump(world);
   const result = await work();
   expect(await dump(world)).toEqual(before);
   return result;
+}
+
+/**
+ * As nothingChanges, for tests of a table that follow each other: the rows that one of them left are those that the next one finds.
+ */
+export function nothingChangesInTurn(world: World): (work: () => Promise<unknown>) => Promise<void> {
+  let left: string[] | undefined;
+  return async (work) => {
+    const before = left ?? (await dump(world));
+    left = undefined;
+    await work();
+    expect(await dump(world)).toEqual(before);
+    left = before;
+  };
 }
 
 /** Runs `work`, which succeeds, and checks that no stored row changed except in the audit log. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -291,7 +292,7 @@ describe('two concurrent requests with the same key', () => {
     expect(await slow.query(`select 1 from events where type = 'payout.created'`)).toHaveLength(1);
   });
 
-  test('import a file once, on two servers too', async () => {
+  longRun.test('import a file once, on two servers too', async () => {
     const { id } = await makeAffiliate(slow.api);
     const second = await slow.secondServer();
     const csv = `external_id,affiliate_id,amount\ntwin,${id},1.00\n`;

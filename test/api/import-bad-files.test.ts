@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { longRun } from '../support/depth.ts';
+import { longRun, rounds, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -28,14 +28,14 @@ const PEOPLE = 'external_id,email,name_first,status\n';
 const sales = (file: string | Uint8Array, query = '') => api.upload(`${COMMISSIONS}/import${query}`, file);
 const people = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIATES}/import${query}`, file);
 
-/** The file is refused as a whole, also with --dry-run and --partial, and every row stays. */
+/** The file is refused as a whole, also with --partial and in a long run with --dry-run, and every row stays. */
 async function expectRefusedWhole(
   upload: typeof sales,
   file: string | Uint8Array,
   message: string,
 ): Promise<void> {
   await nothingChanges(world, async () => {
-    for (const query of ['', '?dry_run=true', '?partial=true']) {
+    for (const query of someOf(['', '?partial=true', '?dry_run=true'], 2)) {
       const answer = await upload(file, query);
       expectRefusal(answer, 400, 'invalid_file', message);
       expect(answer.body.error.message.length).toBeLessThan(500);
@@ -133,8 +133,8 @@ describe('a file of commissions is refused, by line and column, with', () => {
       'line 2, column description, character 10: the quote that opens here is never closed: the file may be cut off',
     ],
     [
-      'a cell of twenty megabytes',
-      `${SALES}c1,ada,1,${'x'.repeat(20 << 20)}\n`,
+      'a cell of megabytes',
+      `${SALES}c1,ada,1,${'x'.repeat(rounds(2, 20) << 20)}\n`,
       'line 2, column description: more than 1048576 characters in one line',
     ],
     [
@@ -344,7 +344,8 @@ test('a truncated file never imports a commission with a part of its amount', as
   const file = 'external_id,affiliate_external_id,amount\nc1,ada,31.90\nc2,ada,100\n';
   const amounts: Record<string, number> = { c1: 3190, c2: 10_000 };
   const bytes = Buffer.from(file);
-  for (let length = 0; length <= bytes.length; length += 1) await sales(bytes.subarray(0, length));
+  for (let length = rounds(file.indexOf('c1'), 0); length <= bytes.length; length += 1)
+    await sales(bytes.subarray(0, length));
   const stored = await allOf(api, COMMISSIONS);
   expect(stored.map(({ external_id, amount }) => [external_id, amount]).sort()).toEqual(
     Object.entries(amounts),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { rounds } from '../support/depth.ts';
 import { ods, odsRow, oneSheet } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { makeAffiliate, nothingChanges } from './fixtures.ts';
@@ -120,7 +121,10 @@ test('every layout is tested', () => {
 });
 
 const CASES = Object.entries(LAYOUTS).flatMap(([name, [query, report]]) =>
-  FORMATS.map(([format, make]) => [name, format, make, query, report] as const),
+  // a short run reads one layout as a spreadsheet
+  FORMATS.slice(0, rounds(name === 'excel-commissions.csv' ? 3 : 1, 3)).map(
+    ([format, make]) => [name, format, make, query, report] as const,
+  ),
 );
 
 test.each(CASES)('%s is previewed and imported as %s', async (name, _format, make, query, report) => {

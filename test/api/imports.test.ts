@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { isLong, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -71,7 +72,9 @@ describe('the format of a file', () => {
   const rows = csv(header, 'ada@example.com,Zoë €');
   const utf16 = (text: string, mark = '\uFEFF') => Buffer.from(mark + text, 'utf16le');
 
-  test.each<[string, string | Uint8Array, Json, string[]]>([
+  /** What a short run leaves out: another separator, line end or byte order, read as those of the other rows are. */
+  const REPEATED = /tabs|bars|CRLF|other byte order/;
+  const formats: [string, string | Uint8Array, Json, string[]][] = [
     ['UTF-8', rows, { encoding: 'utf-8', separator: 'comma', line_end: 'lf' }, []],
     [
       'UTF-8 with a mark and CRLF',
@@ -109,28 +112,32 @@ describe('the format of a file', () => {
       { last_line: 'open' },
       ['the file is whole, although its last line has no line end'],
     ],
-  ])('is detected: %s', async (_, file, dialect, guessed) => {
-    const { body } = await preview(file, AFFILIATE);
-    expect(body).toMatchObject({ dialect, guessed, questions: [], report: { created: 1, errors: [] } });
-    expect(body.rows[0].fields).toEqual({ email: 'ada@example.com', name_first: 'Zoë €' });
-    if (guessed.length > 0) {
-      await nothingChanges(world, async () =>
-        expectRefusal(
-          await post(file, { ...AFFILIATE, accept_guesses: false }),
-          400,
-          'import_not_confirmed',
-          guessed[0] ?? '',
-        ),
-      );
-    }
-    const report = await imported(file, { ...AFFILIATE, accept_guesses: guessed.length > 0 });
-    expect((await api.get(`${IMPORTS}/${report.import_id}`)).body).toMatchObject({
-      dialect,
-      guessed,
-      created: 1,
-    });
-    expect(await people()).toMatchObject([{ name_first: 'Zoë €' }]);
-  });
+  ];
+  test.each(formats.filter(([name]) => isLong || !REPEATED.test(name)))(
+    'is detected: %s',
+    async (_, file, dialect, guessed) => {
+      const { body } = await preview(file, AFFILIATE);
+      expect(body).toMatchObject({ dialect, guessed, questions: [], report: { created: 1, errors: [] } });
+      expect(body.rows[0].fields).toEqual({ email: 'ada@example.com', name_first: 'Zoë €' });
+      if (guessed.length > 0) {
+        await nothingChanges(world, async () =>
+          expectRefusal(
+            await post(file, { ...AFFILIATE, accept_guesses: false }),
+            400,
+            'import_not_confirmed',
+            guessed[0] ?? '',
+          ),
+        );
+      }
+      const report = await imported(file, { ...AFFILIATE, accept_guesses: guessed.length > 0 });
+      expect((await api.get(`${IMPORTS}/${report.import_id}`)).body).toMatchObject({
+        dialect,
+        guessed,
+        created: 1,
+      });
+      expect(await people()).toMatchObject([{ name_first: 'Zoë €' }]);
+    },
+  );
 
   test('is the given one', async () => {
     const file = Buffer.from(csv('email;name_first', 'ada@example.com;Zo\xeb'), 'latin1');
@@ -546,24 +553,27 @@ describe('an earlier payment', () => {
     return [affiliates.map(({ balance, last_paid_at }) => ({ balance, last_paid_at })), ...reports];
   }
 
-  test.each(['folded', 'not folded'])('is removed whole when the import is undone, %s', async (when) => {
-    // Ada was paid here before, and is owed something
-    const [ada, charles] = await people();
-    await makeCommission(api, ada?.id, { amount: 700 });
-    await completePayout(api, await makePayout(api));
-    await makeCommission(api, charles?.id, { amount: 90 });
-    const before = await sumsShown();
-    const { import_id } = await imported(file, COMMISSION);
-    expect(await sumsShown()).not.toEqual(before);
-    if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
-    expect((await api.post(`${IMPORTS}/${import_id}/undo`)).status).toBe(200);
-    expect(await sumsShown()).toEqual(before);
-    await keepHouse(world, 'affiliate balances', 'commission series');
-    expect(await sumsShown()).toEqual(before);
-    expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
-  });
+  test.each(someOf(['folded', 'not folded'], 1))(
+    'is removed whole when the import is undone, %s',
+    async (when) => {
+      // Ada was paid here before, and is owed something
+      const [ada, charles] = await people();
+      await makeCommission(api, ada?.id, { amount: 700 });
+      await completePayout(api, await makePayout(api));
+      await makeCommission(api, charles?.id, { amount: 90 });
+      const before = await sumsShown();
+      const { import_id } = await imported(file, COMMISSION);
+      expect(await sumsShown()).not.toEqual(before);
+      if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
+      expect((await api.post(`${IMPORTS}/${import_id}/undo`)).status).toBe(200);
+      expect(await sumsShown()).toEqual(before);
+      await keepHouse(world, 'affiliate balances', 'commission series');
+      expect(await sumsShown()).toEqual(before);
+      expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
+    },
+  );
 
-  test.each(['folded', 'not folded'])(
+  test.each(someOf(['not folded', 'folded'], 1))(
     'is removed whole after a return of it was undone, %s',
     async (when) => {
       const before = await sumsShown();

@@ -6,7 +6,9 @@ import { agree, letInvoice, VAT_ID, withRate } from '../support/invoicing.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
+  COMMISSIONS,
   completePayout,
+  csv,
   expectRefusal,
   type Json,
   makeAffiliate,
@@ -44,9 +46,12 @@ async function partner(electronic_address: string | null): Promise<number> {
 }
 async function invoiced(affiliates: readonly number[], currency = 'eur'): Promise<Json> {
   for (const id of affiliates) await makeCommission(api, id, { amount: 11_900, currency });
+  return payAndInvoice(affiliates.length);
+}
+async function payAndInvoice(issued: number): Promise<Json> {
   const payout = await completePayout(api, await makePayout(api));
   const answer = await api.post(`${PAYOUTS}/${payout.id}/invoices`, withRate(payout.paid_at));
-  expect(answer.body, answer.text).toMatchObject({ issued: affiliates.length, skipped: [] });
+  expect(answer.body, answer.text).toMatchObject({ issued, skipped: [] });
   return payout;
 }
 const pathOf = (payout: Json, format = 'ubl') => `${PAYOUTS}/${payout.id}/invoices/download?format=${format}`;
@@ -143,13 +148,21 @@ test('a payout without invoices, an unknown one, one of another account and a fo
 });
 
 test('more invoices than a statement reads are all in the archive, and the rest is not read once the client is gone', async () => {
-  const affiliates: number[] = [];
-  for (let at = 0; at < 201; at++) {
-    const { id } = await makeAffiliate(api);
-    await agree(api, id);
-    affiliates.push(id);
-  }
-  const payout = await invoiced(affiliates);
+  const all = Array.from({ length: 201 }, (_, at) => at);
+  const header =
+    'external_id,email,legal_type,legal_name,tax_country,address_line1,address_city,address_postal_code,tax_id_type,tax_id,' +
+    'self_billing_agreed_on,self_billing_agreed_by';
+  const rows = all.map(
+    (at) =>
+      `p${at},p${at}@example.com,business,Partner,DE,Hauptstr. 1,Berlin,10115,vat,${VAT_ID},2020-01-01,Ada`,
+  );
+  const imported = await api.upload(`${AFFILIATES}/import`, csv(header, ...rows));
+  expect(imported.body, imported.text).toMatchObject({ created: all.length });
+  const commissions = all.map((at) => ({
+    ...{ external_id: `s${at}`, affiliate_external_id: `p${at}`, amount: 11_900, currency: 'eur' },
+  }));
+  expect((await api.post(`${COMMISSIONS}/batch`, { commissions })).status).toBe(200);
+  const payout = await payAndInvoice(all.length);
   const files = await filesIn((await taken(pathOf(payout, 'xml'))).bytes);
   const numbers = (await invoicesOf(payout)).map(({ number }) => `invoice-${number}.xml`);
   expect(numbers).toHaveLength(201);

@@ -6,7 +6,7 @@ import { type AccountId, uuidOf } from '../../src/kernel/ids.ts';
 import { issueInvoices } from '../../src/money/invoices/issue.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
-import { longRun } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -311,15 +311,19 @@ describe('VAT in the currency of the country of the supplier', () => {
     });
   });
 
-  test.each([
+  const pairs: [string, string, string, string, number, number][] = [
     ['jpy', 'eur', 'DE', '0.0061', 1900, 1159],
     ['eur', 'sek', 'SE', '11.0515', 1900, 20_998],
     ['kwd', 'eur', 'DE', '2.8', 1900, 532],
-  ])('from %s to %s counts the digits of both', async (currency, national, country, rate, tax, amount) => {
-    const payout = await paidIn(currency, await agreed({ country }));
-    await issueWith(payout, rateOf({ currency, national_currency: national, rate }));
-    expect(await all()).toMatchObject([{ tax_amount: tax, national_tax: { currency: national, amount } }]);
-  });
+  ];
+  test.each(someOf(pairs, 1))(
+    'from %s to %s counts the digits of both',
+    async (currency, national, country, rate, tax, amount) => {
+      const payout = await paidIn(currency, await agreed({ country }));
+      await issueWith(payout, rateOf({ currency, national_currency: national, rate }));
+      expect(await all()).toMatchObject([{ tax_amount: tax, national_tax: { currency: national, amount } }]);
+    },
+  );
 
   test('needs no rate where no VAT is due, or no rule of the country is known', async () => {
     const reverse = { country: 'DE', category: 'AE', exemption: 'Reverse charge' };

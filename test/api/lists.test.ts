@@ -294,14 +294,19 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
   /** Its rows, which no test changes. */
   const all = async () => (known ??= await allOf(api, path()));
 
-  test.each(BAD_PAGING)('refuses %s=%j by name', async (name, first, more) => {
-    for (const value of path() === LISTS[0]?.path() ? [first, ...more] : [first])
-      expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
-  });
+  // one function reads the paging of all lists: a short run tries wrong values at some of them
+  const isTried = someOf(LISTS, 10).some((list) => list.path === path);
 
-  test('refuses an unknown order, and lists the known ones', async () => {
-    expectRefusal(await query(path(), { sort: 'colour' }), 400, 'invalid_query', 'sort', ...sortFields);
-  });
+  if (isTried)
+    test.each(BAD_PAGING)('refuses %s=%j by name', async (name, first, more) => {
+      for (const value of path() === LISTS[0]?.path() ? [first, ...more] : [first])
+        expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
+    });
+
+  if (isTried)
+    test('refuses an unknown order, and lists the known ones', async () => {
+      expectRefusal(await query(path(), { sort: 'colour' }), 400, 'invalid_query', 'sort', ...sortFields);
+    });
 
   test('shows the total, 50 to a page, and links to the other pages', async () => {
     const rows = await all();
@@ -338,15 +343,16 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     expect(linksOf(first).prev).toBeUndefined();
   });
 
-  test('is empty past its end, however far', async () => {
-    const { total } = (await api.get(path())).body.pagination;
-    for (const page of ['99', '0009007199254740991']) {
-      const answer = await query(path(), { page });
-      expect([answer.status, answer.body.data, answer.body.pagination.total]).toEqual([200, [], total]);
-      const { prev, next, last } = linksOf(answer);
-      expect([prev?.searchParams.get('page'), next]).toEqual([last?.searchParams.get('page'), undefined]);
-    }
-  });
+  if (isTried)
+    test('is empty past its end, however far', async () => {
+      const { total } = (await api.get(path())).body.pagination;
+      for (const page of ['99', '0009007199254740991']) {
+        const answer = await query(path(), { page });
+        expect([answer.status, answer.body.data, answer.body.pagination.total]).toEqual([200, [], total]);
+        const { prev, next, last } = linksOf(answer);
+        expect([prev?.searchParams.get('page'), next]).toEqual([last?.searchParams.get('page'), undefined]);
+      }
+    });
 
   const inOrder = (sort: string) => allOf(api, `${path()}?sort=${sort}`);
 
@@ -362,10 +368,11 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     for (let index = 1; index < values.length; index += 1)
       if (typeof values[index] !== 'string' || /_at$|^id$/.test(field))
         expect(rank(values[index]) >= rank(values[index - 1])).toBe(true);
-    for (const [sort, expected] of [
+    const orders = [
       [field, up],
       [`-${field}`, down],
-    ] as const) {
+    ] as const;
+    for (const [sort, expected] of field === sortFields[0] ? orders : someOf(orders, 1)) {
       const [rows, pages] = await walkBy(path(), { sort, per_page: pagesOf(expected.length) });
       expect(rows).toEqual(expected);
       const numbers = pages.map(({ page }) => page);
@@ -481,12 +488,17 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       ? all
       : someOf(all, 3);
 
-  test.each(filters)('refuses a bad $name by name', async ({ name, schema }) => {
+  /** Those that a short run tries: of the four ends of a period one, and all four at the first list that has it. */
+  const tried = filters.filter(
+    ({ name }) => isLong || !/\[(gt|lte|lt)\]$/.test(name) || valuesOf(name, [1, 2, 3, 4]).length === 4,
+  );
+
+  test.each(tried)('refuses a bad $name by name', async ({ name, schema }) => {
     for (const value of valuesOf(name, badValues(name, schema)))
       expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
   });
 
-  test.each(filters)('is filtered by $name, exactly', async ({ name, schema }) => {
+  test.each(tried)('is filtered by $name, exactly', async ({ name, schema }) => {
     const rows = await all();
     const values = await goodValues(name, schema, rows);
     const cases = SPAN.test(name) ? valuesOf(name, values) : values;

@@ -4,6 +4,7 @@ import { breaches, missingReader, paymentsIn, readByAnother } from '../support/n
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
+  COMMISSIONS,
   completePayout,
   expectRefusal,
   type Json,
@@ -257,8 +258,10 @@ test('a file whose sum exceeds its total field is refused', async () => {
     [one.id],
   );
   const rows: Json[] = await world.query(`select id from affiliates where email like 'rich%'`);
-  for (const { id } of rows)
-    await makeCommission(api, Number(id), { amount: 9_999_999_999, currency: 'usd' });
+  const commissions = rows.map(({ id }) => ({
+    ...{ external_id: `rich ${id}`, affiliate_id: Number(id), amount: 9_999_999_999, currency: 'usd' },
+  }));
+  expect((await api.post(`${COMMISSIONS}/batch`, { commissions })).status).toBe(200);
   const { id } = await makePayout(api);
   expectRefusal(await ask(id), 409, 'amount_too_large', '10099999998.99', 'rows_per_file');
 });

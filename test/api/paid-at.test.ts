@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -82,7 +83,7 @@ describe('the time of payment of a payout', () => {
     expect(await paidAt(payout, local)).toBe(payout.created_at);
   });
 
-  test.each(['UTC', 'Pacific/Kiritimati', 'America/Los_Angeles'])(
+  test.each(someOf(['Pacific/Kiritimati', 'UTC', 'America/Los_Angeles'], 1))(
     'may be a day, which means its midnight in %s, or the moment of creation on that day',
     async (time_zone) => {
       await api.patch('/v2/account', { time_zone });
@@ -103,15 +104,13 @@ describe('the time of payment of a payout', () => {
     }
   });
 
-  test.each(['2026-13-01', '2026-02-30', 'yesterday', '', '2026-09-30 15:00', '1969-12-31', 5, null, {}])(
-    '%j is refused by the field and its rule',
-    async (paid_at) => {
-      const payout = await payoutOf(0);
-      await nothingChanges(world, async () =>
-        expectRefusal(await complete(payout, { paid_at }), 400, 'invalid_body', 'paid_at'),
-      );
-    },
-  );
+  const wrong = ['2026-02-30', '2026-13-01', '2026-09-30 15:00', 'yesterday', '1969-12-31', '', null, 5, {}];
+  test.each(someOf(wrong, 4))('%j is refused by the field and its rule', async (paid_at) => {
+    const payout = await payoutOf(0);
+    await nothingChanges(world, async () =>
+      expectRefusal(await complete(payout, { paid_at }), 400, 'invalid_body', 'paid_at'),
+    );
+  });
 
   test('is not before the creation, and not in the future', async () => {
     const zone = 'Pacific/Kiritimati';

@@ -184,6 +184,8 @@ describe.each(WITH_ID)('$method $path', (operation) => {
     }
   });
 
+  // test/tenants/matrix.test.ts compares the texts of all operations, this one the headers too
+  if (!someOf(WITH_ID, 30).includes(operation)) return;
   test("answers another account's id like a missing one, byte for byte", async () => {
     const foreign = await ask(other, operation, fill(operation.path, ids));
     const missing = await ask(other, operation, fill(operation.path));
@@ -212,7 +214,7 @@ describe('a method that a path does not have', () => {
   const ALIAS = /\/payouts\/current$/;
 
   // one handler answers them all, from the table of operations
-  test.each(someOf(paths, 40))('%s answers 405 with Allow', async (path) => {
+  test.each(someOf(paths, 15))('%s answers 405 with Allow', async (path) => {
     const at = fill(path, ids);
     const possible = methodsOf(at);
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -257,7 +259,7 @@ describe('a path that does not exist', () => {
 
 describe('a trailing slash', () => {
   // an unknown id is refused after everything else, so both ways must give the same result
-  test.each(someOf(OPERATIONS, 40))('$method $path answers the same with it', async (operation) => {
+  test.each(someOf(OPERATIONS, 15))('$method $path answers the same with it', async (operation) => {
     const { method, path } = operation;
     // the interface gives one path with a slash: both work there too
     const known = path.includes('/invoices/download') ? { ...ids, payout_id: paidId } : ids;
@@ -285,7 +287,8 @@ describe('a query parameter', () => {
     before = await dump(world);
   });
 
-  test.each(OPERATIONS)(
+  // one parser reads the queries of all operations from their descriptions
+  test.each(someOf(OPERATIONS, 60))(
     '$method $path refuses an unknown one and a repeated one by name',
     async (operation) => {
       const at = fill(operation.path, ids);

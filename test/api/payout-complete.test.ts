@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { isLong } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -326,6 +327,7 @@ test('a payout of more than a thousand affiliates has its list at a separate add
   expect([preview.body.affiliates, preview.body.affiliate_count]).toEqual([null, 1001]);
   const large = await makePayout(account);
   expect([large.affiliates, large.affiliate_count, large.amount]).toEqual([null, 1001, 100_100]);
+  if (!isLong) return; // the rest holds for a payout of any size
   const all = await allOf(account, `${PAYOUTS}/${large.id}/affiliates`);
   expect(new Set(all.map((line) => line.affiliate_id)).size).toBe(1001);
   const first = all[0]?.affiliate_id;

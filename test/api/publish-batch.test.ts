@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
@@ -306,7 +307,7 @@ describe('the body', () => {
       ),
     });
 
-  test('may have 16 MiB', async () => {
+  longRun.test('may have 16 MiB', async () => {
     const answer = await raw(bodyOf(BODY_LIMIT));
     expect(answer.status, answer.text.slice(0, 300)).toBe(200);
     expect(answer.body.items).toHaveLength(83);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
-import { longRun } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -331,7 +331,7 @@ describe('concurrently', () => {
     expect(await allOf(slow.api, listOf(id))).toHaveLength(1);
   });
 
-  test.each(['deleted', 'disabled'])(
+  test.each(someOf(['deleted', 'disabled'], 1))(
     'a recovery created while its endpoint is %s is over or paused',
     async (how) => {
       const ids = await Promise.all(Array.from({ length: 8 }, () => makeEndpoint(slow.api)));

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { isOnNode } from '../support/cell-of-file.ts';
 import { keepHouse } from '../support/chores.ts';
+import { isLong, someOf } from '../support/depth.ts';
 import { WRONG_HISTORY } from '../support/imbalances.ts';
 import { BY, expectEntries, expectReports } from '../support/reports.ts';
 import { useAccount, useWorld } from '../support/world.ts';
@@ -58,7 +59,8 @@ function periods(): [string, string][] {
 
 /** Runs checks while notes are not folded, and after they are. */
 async function inBothStates(check: () => Promise<void>): Promise<void> {
-  await check();
+  // what is not folded yet is in the sums of entries below
+  if (isLong) await check();
   await keepHouse(world, 'commission series', 'affiliate balances');
   await check();
 }
@@ -220,11 +222,13 @@ describe('a report', () => {
     const line = `${PAYOUTS}/${payout.id}/affiliates/${bob.id}`;
     const back = { reason: 'closed', currency: 'usd', amount: 7 };
     expect((await api.post(`${line}/returned`, back)).status).toBe(200);
-    await expectReports(world, api, [...periods(), ['2026-07-01', '2026-09-30']]);
-    await expectEntries(api, [
+    const spans = [
+      ['2026-07-01', '2999-12-31'],
       ['2026-07-01', '2026-09-30'],
       [`${monthOf(today())}-01`, '2999-12-31'],
-    ]);
+    ] as const;
+    await expectReports(world, api, isLong ? [...periods(), ...spans] : someOf(spans, 1));
+    await expectEntries(api, someOf(spans, 1));
   });
 
   test('has the days of the account: the last millisecond of a month in its time zone belongs to that month', async () => {
@@ -236,7 +240,7 @@ describe('a report', () => {
     await makeCommission(api, id, { amount: 300, occurred_at: '2026-09-30T18:29:59.999Z' });
     await makeCommission(api, id, { amount: 4000, occurred_at: '2026-09-30T18:30:00Z' });
     await inBothStates(async () => {
-      for (const by of ['currency', 'affiliate', 'country']) {
+      for (const by of someOf(['affiliate', 'currency', 'country'], 1)) {
         const amounts = async (period: string) =>
           figuresOf((await reportOf(`by=${by}&period=${period}`)).rows[0]);
         expect(await amounts('2026-Q3'), by).toEqual({ opening: 1, earned: 320, closing: 321 });
@@ -249,7 +253,7 @@ describe('a report', () => {
     // in another zone the months consist of other instants
     await api.patch('/v2/account', { time_zone: 'UTC' });
     await inBothStates(async () => {
-      for (const by of ['currency', 'affiliate', 'country'])
+      for (const by of someOf(['country', 'currency', 'affiliate'], 1))
         expect((await rowsOf(`by=${by}&period=2026-Q3`))[0], by).toEqual([
           by === 'country' ? null : expect.anything(),
           'usd',

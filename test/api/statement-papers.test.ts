@@ -159,7 +159,7 @@ describe('the statement of an affiliate as a PDF', () => {
     },
   );
 
-  test.skipIf(!hasPdfReader)(
+  longRun.test.skipIf(!hasPdfReader)(
     'continues over pages, with its table head on each (skipped without pdftotext)',
     async () => {
       const { id } = await makeAffiliate(api, { external_id: 'many' });

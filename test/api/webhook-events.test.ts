@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -267,9 +268,9 @@ describe('the log', () => {
 
   test('combines every filter with every other: each narrows the result of the others', async () => {
     const { first, second, off, gone } = endpoints;
-    for (const endpoint of [first, second, off, gone]) {
-      for (const status of ['pending', 'held', 'delivered', 'failed', undefined]) {
-        for (const type of ['order.created', 'order.paid', 'order.*', 'ORDER.PAID', undefined]) {
+    for (const endpoint of someOf([first, off, gone, second], 3)) {
+      for (const status of someOf(['pending', undefined, 'held', 'delivered', 'failed'], 3)) {
+        for (const type of someOf(['order.created', 'order.*', undefined, 'ORDER.PAID', 'order.paid'], 4)) {
           const query = { ...(status ? { status } : {}), ...(type ? { type } : {}), sort: 'id' };
           const expected = everything.filter(
             (row) =>
