@@ -3,7 +3,7 @@ import { ALL_SCOPES, OPENING_SCOPES, OPENINGS } from '../../src/contract/scopes.
 import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { PASSWORD, signedIn } from '../people/support.ts';
-import { someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -110,18 +110,23 @@ inChromium('people at a browser without scripts', (chromium) => {
     await fresh.close();
   });
 
-  test('a wrong password keeps the e-mail address and the target page; the right one leads there', async () => {
-    const { page } = await visitor();
-    await page.goto(request());
-    expect(new URL(page.url()).pathname).toBe('/sign-in');
-    await signInOn(page, email, 'not the password');
-    expect(await page.getByRole('alert').textContent()).toBe('The e-mail address or the password is wrong.');
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
-    expect(await page.getByLabel('Password').inputValue()).toBe('');
-    await signInOn(page, email);
-    await page.getByRole('heading', { level: 1, name: 'Till & Co wants access to your account' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/oauth/authorize');
-  });
+  longRun.test(
+    'a wrong password keeps the e-mail address and the target page; the right one leads there',
+    async () => {
+      const { page } = await visitor();
+      await page.goto(request());
+      expect(new URL(page.url()).pathname).toBe('/sign-in');
+      await signInOn(page, email, 'not the password');
+      expect(await page.getByRole('alert').textContent()).toBe(
+        'The e-mail address or the password is wrong.',
+      );
+      expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
+      expect(await page.getByLabel('Password').inputValue()).toBe('');
+      await signInOn(page, email);
+      await page.getByRole('heading', { level: 1, name: 'Till & Co wants access to your account' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/oauth/authorize');
+    },
+  );
 
   test('the page shows the application, the requested scopes, and where it leads', async () => {
     const every = await register(world.api, { redirect_uris: [callback()], scopes: [...ALL_SCOPES] });
@@ -188,7 +193,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect((await grants()).length).toBe(before);
   });
 
-  test('with nothing ticked the page asks again, and then succeeds', async () => {
+  longRun.test('with nothing ticked the page asks again, and then succeeds', async () => {
     const { page } = await atConsent();
     for (const scope of ['affiliates', 'webhooks', 'account']) await box(page, scope).uncheck();
     await press(page, 'Allow');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from '../api/fixtures.ts';
 import { certificateFor } from '../support/certificate.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -8,7 +9,7 @@ import { inChromium } from './support.ts';
 inChromium('how requests leave', (chromium) => {
   const world = useWorld();
 
-  test('a client certificate, a proxy and client credentials are set, shown without their secrets, and removed', async () => {
+  test('a client certificate and a proxy are set, shown without their secrets, and removed', async () => {
     const headers = { 'x-key': 'one' };
     const { body } = await world.api.post(ENDPOINTS, { url: 'http://shop.example.com/hooks', headers });
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${body.id}?view=settings` });
@@ -47,6 +48,17 @@ inChromium('how requests leave', (chromium) => {
     await page.getByRole('button', { name: 'Remove the client certificate' }).waitFor({ state: 'detached' });
     const { body: after } = await world.api.get(`${ENDPOINTS}/${body.id}`);
     expect(after).toMatchObject({ proxy: null, client_certificate: null, headers: [] });
+    expectQuiet(ada);
+  });
+
+  longRun.test('client credentials are set, changed without their secret, and removed', async () => {
+    const { body } = await world.api.post(ENDPOINTS, { url: 'http://shop.example.com/tokens' });
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${body.id}?view=settings` });
+    const { page } = ada;
+    const dialogAt = async (name: string) => {
+      await page.getByRole('button', { name }).click();
+      return page.getByRole('dialog', { name });
+    };
     const credentials = await dialogAt('Change the client credentials');
     await credentials.getByLabel('Token endpoint').fill('https://10.0.0.1/token');
     await credentials.getByLabel('Client id', { exact: true }).fill('payhook');

@@ -66,7 +66,7 @@ inChromium('owners', (chromium) => {
     },
   );
 
-  test('an event is published with tags, and found in the events and in the log by one', async () => {
+  longRun.test('an event is published with tags, and found in the events and in the log by one', async () => {
     const { api, url } = world;
     await api.patch('/v2/account', { event_owner: 'optional' });
     await makeEndpoint(api, { event_types: ['stock.*'] });

@@ -173,7 +173,7 @@ inChromium('tax profiles', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('the tax details of the account are set, refused by field, and removed', async () => {
+  longRun.test('the tax details of the account are set, refused by field, and removed', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/settings/account', viewport: PHONE });
     const { page } = visitor;
     await page.getByLabel('Legal name of your company').fill('Shop GmbH');
