@@ -135,6 +135,19 @@ async function refusesConnections(url: string): Promise<void> {
   );
 }
 
+test('an interrupted command exits with 1 and leaves no temporary file and no PostgreSQL', async () => {
+  const command = machine.start(['affiliates', 'import', '-'], { input: null }); // waits for its file
+  // it has begun when its temporary folder exists
+  await until('the command to begin', () => machine.leftovers().length > 0);
+  const file = join(machine.dataDir, 'postgres', 'postmaster.pid');
+  const postgres = existsSync(file) ? postgresPid(machine.dataDir) : null; // it may start after the file exists
+  command.child.kill('SIGINT');
+  expect(await command.ended).toMatchObject({ code: 1, stdout: '', stderr: 'payhook: interrupted\n' });
+  expect(machine.leftovers()).toEqual([]);
+  if (postgres !== null) await untilGone(postgres);
+  expect(existsSync(file)).toBe(false);
+});
+
 test('the server exits with 1 and says so when PostgreSQL ends unexpectedly; with --json it announces itself as JSON', async () => {
   const server = machine.start(['serve', '--json']);
   const [document = ''] = await server.printed(/^\{.*\}\n/);
@@ -156,17 +169,4 @@ longRun.test('SIGTERM to npm start stops the server and PostgreSQL', async () =>
   npm.child.kill('SIGTERM');
   await npm.ended;
   await untilGone(postgres);
-});
-
-test('an interrupted command exits with 1 and leaves no temporary file and no PostgreSQL', async () => {
-  const command = machine.start(['affiliates', 'import', '-'], { input: null }); // waits for its file
-  // it has begun when its temporary folder exists
-  await until('the command to begin', () => machine.leftovers().length > 0);
-  const file = join(machine.dataDir, 'postgres', 'postmaster.pid');
-  const postgres = existsSync(file) ? postgresPid(machine.dataDir) : null; // it may start after the file exists
-  command.child.kill('SIGINT');
-  expect(await command.ended).toMatchObject({ code: 1, stdout: '', stderr: 'payhook: interrupted\n' });
-  expect(machine.leftovers()).toEqual([]);
-  if (postgres !== null) await untilGone(postgres);
-  expect(existsSync(file)).toBe(false);
 });
