@@ -89,8 +89,9 @@ export interface PoolUse {
 }
 
 /**
- * No statement lasts longer, and PostgreSQL ends a transaction whose process sends nothing for so long: one that is
- * stopped, as in a paused virtual machine, must not keep its locks. A transaction may ask for more (`Shape.takesLong`).
+ * No statement lasts longer than five minutes. PostgreSQL ends the session of a process that sends nothing in a transaction
+ * for a minute: one that is stopped, as in a paused virtual machine, must not keep its locks. A transaction may ask for more
+ * (`Shape.takesLong`).
  */
 export const LONGEST_STATEMENT: Settings = {
   statement_timeout: '5min',

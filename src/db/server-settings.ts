@@ -12,7 +12,6 @@ interface Harm {
 }
 
 const unless = (wanted: string, why: string) => (value: string) => (value === wanted ? null : why);
-const CUTS_OFF = 'cuts off long imports and downloads: leave it 0 for the role of Payhook';
 /** What is left for superusers, and for what an operator does. */
 const RESERVED = 10;
 
@@ -30,8 +29,10 @@ const HARMS: readonly Harm[] = [
       'requests that happen at once fail: set it to read committed for the role of Payhook',
     ),
   },
-  { name: 'idle_in_transaction_session_timeout', why: unless('0', CUTS_OFF) },
-  { name: 'transaction_timeout', why: unless('0', CUTS_OFF) },
+  {
+    name: 'transaction_timeout',
+    why: unless('0', 'cuts off long imports and downloads: leave it 0 for the role of Payhook'),
+  },
   {
     name: 'max_connections',
     why: (value, connections) =>

@@ -3,6 +3,7 @@ import { someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   allOf,
+  dump,
   expectRefusal,
   type Json,
   labelled,
@@ -307,7 +308,7 @@ describe('search takes', () => {
 describe('refused by name, and nothing is written:', () => {
   const big = Array.from({ length: 1001 }, (_, index) => `o${index}`);
 
-  const inTurn = nothingChangesInTurn(world);
+  const inTurn = nothingChangesInTurn(() => dump(world));
   async function refused(body: unknown, reason: string, ...parts: string[]) {
     await inTurn(async () => {
       for (const path of [PAYOUTS, `${PAYOUTS}/preview`])

@@ -579,7 +579,7 @@ describe('a URL', () => {
   let existing: string;
   beforeAll(async () => {
     strict = await borrowWorld({ settings: { DELIVERY_ALLOW_CIDRS: '' } });
-    inTurn = nothingChangesInTurn(strict);
+    inTurn = nothingChangesInTurn(() => dump(strict));
     existing = (await strict.api.post(ENDPOINTS, { url: URL })).body.id;
   });
   afterAll(() => strict.close());

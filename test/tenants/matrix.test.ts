@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { askerOf, type Member, memberOf } from '../access/support.ts';
+import { nothingChangesInTurn } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -41,15 +42,7 @@ async function changingNothing(
 
 describe("with another account's ids", () => {
   const withParameters = OPERATIONS.filter(({ pathParameters }) => pathParameters.length > 0);
-  /** The state that the last test of these tables found and left. */
-  let state: string | undefined;
-  async function leavingAll(work: () => Promise<void>): Promise<void> {
-    const before = state ?? (await dump(world));
-    state = undefined;
-    await work();
-    expect(await dump(world)).toBe(before);
-    state = before;
-  }
+  const leavingAll = nothingChangesInTurn(() => dump(world));
 
   test.each(withParameters)('$operationId answers as for a missing row and changes nothing', (operation) =>
     leavingAll(async () => {
