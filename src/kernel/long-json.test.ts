@@ -87,7 +87,7 @@ async function outcome(read: () => StrictJson | Promise<StrictJson>) {
 
 test('a long body is read with pauses as it is at once', () =>
   expectProperty({
-    ...{ name: 'long JSON', arbitrary: body, cases: rounds(60, 150) },
+    ...{ name: 'long JSON', arbitrary: body, cases: rounds(20, 150) },
     async check(text) {
       const atOnce = await outcome(() => readStrictJson(text, MOST_PARTS));
       const withPauses = await outcome(() => readLongJson(text, MOST_PARTS));
