@@ -187,8 +187,8 @@ longRun.test('on a fresh machine it needs no server, and every command it names 
 test('it is for this machine only, and says so', async () => {
   machine = startMachine();
   const env = { PAYHOOK_URL: 'http://127.0.0.1:1', PAYHOOK_API_KEY: 'x' };
-  const remote = await machine.run(['demo'], { env });
+  const remote = await runOn(machine)(['demo'], { env });
   expect(remote).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('unset PAYHOOK_URL') });
-  const wrong = await machine.run(['demo', '--seed', 'x']);
+  const wrong = await runOn(machine)(['demo', '--seed', 'x']);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--seed must be a whole number') });
 });

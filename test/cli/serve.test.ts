@@ -39,16 +39,6 @@ test('the first start prints the address, the key file and a working curl comman
   expect(stderr).not.toContain(key);
 });
 
-test('Ctrl-C, which reaches the whole process group, stops everything with exit code 0; the key is not shown again', async () => {
-  const server = await startServer(machine);
-  const postgres = postgresPid(machine.dataDir);
-  process.kill(-(server.child.pid ?? 0), 'SIGINT');
-  const { code, stdout } = await server.ended;
-  expect(code).toBe(0);
-  expect(isRunning(postgres)).toBe(false);
-  expect(stdout).not.toMatch(/ph_\w{20}/);
-});
-
 test.skipIf(spawnSync('script', ['--version']).status !== 0)(
   'on a terminal the first start shows the key and the link',
   async () => {
@@ -67,16 +57,20 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
   },
 );
 
-test('a second server on the same data, or on a port in use, is refused with one clear line', async () => {
-  const server = await startServer(machine);
+test('a second server on the same data, or on a port in use, is refused with one clear line; Ctrl-C, which reaches the whole process group, stops everything at once with exit code 0', async () => {
+  const server = await startServer(machine, { env: { SHUTDOWN_DELAY_MS: '600000' } });
+  const postgres = postgresPid(machine.dataDir);
   const second = await machine.run(['serve']);
   expect(second).toMatchObject({ code: 1, stdout: '' });
   expect(second.stderr).toMatch(
     new RegExp(`^payhook: A Payhook server \\(process ${server.child.pid}\\) already runs on .*\n$`),
   );
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-  server.child.kill('SIGTERM');
-  await server.ended;
+  process.kill(-(server.child.pid ?? 0), 'SIGINT');
+  const { code, stdout } = await server.ended;
+  expect([code, isRunning(postgres)]).toEqual([0, false]);
+  // the key is not shown again
+  expect(stdout).not.toMatch(/ph_\w{20}/);
 
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,6 +10,7 @@ import { thisHost } from '../../src/db/embedded/host.ts';
 import { type EmbeddedDatabase, openEmbeddedOn } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { putDataFolder } from '../support/data-folder.ts';
 import { someOf } from '../support/depth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -46,13 +47,15 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     };
+    const dataDir = join(folder, 'data');
+    await putDataFolder(dataDir);
     embedded = await openEmbeddedOn(
       { ...thisHost(), preloads },
-      { dataDir: join(folder, 'data'), purpose: 'serve', settings: { fsync: 'off' } },
+      { dataDir, purpose: 'serve', settings: { fsync: 'off' } },
     );
     const config = readConfig({
       DATA_DIR: join(folder, 'program'),
-      SECRET_KEY: 'a secret key for tests, long enough for the rule',
+      SECRET_KEY: readFileSync(join(dataDir, 'secret-key'), 'utf8').trim(),
       DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
       DELIVERY_SCHEDULE: '0s 2s 24h',
       LOG_LEVEL: 'silent',
@@ -63,7 +66,7 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
       log: pino({ level: 'silent' }),
     });
     server = await serve(platform, { listen: { host: '127.0.0.1', port: 0 }, delivers: true });
-    api = apiOf(server.address, platform.firstKey?.secret ?? '');
+    api = apiOf(server.address, readFileSync(join(dataDir, 'first-api-key'), 'utf8').trim());
     inspector = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
     await inspector.connect();
   });

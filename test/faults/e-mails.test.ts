@@ -14,8 +14,8 @@ const MOMENTS = [
     2,
   ],
 ] as const;
-// one sender sends them all: a short run kills it at each moment once
-const [BEFORE, AFTER] = MOMENTS;
+// one sender sends them all, and what holds after this moment holds before it too
+const [, AFTER] = MOMENTS;
 
 const ids = () => new Set(mail.taken.map((each) => each.header('message-id')));
 const idOfNewest = async () => new Set([expect.stringContaining((await noted())?.id ?? '-')]);
@@ -57,15 +57,12 @@ test.each(isLong ? MOMENTS : [AFTER])(
 );
 
 // last, because whom it invites may get other alerts
-test.each(isLong ? MOMENTS : [BEFORE])(
-  'kill -9 of the server that sends an alert %s',
-  async (_, email, hangs, times) => {
-    await killWhileSending(hangs, async () => {
-      const invited = await api.post('/v2/users', { email, name: 'Ada', role: 'member' });
-      expect(invited.body.is_emailed, invited.text).toBe(true);
-    });
-    expect(mail.mailTo(email, 'You are invited')).toHaveLength(times);
-    expect(ids()).toEqual(await idOfNewest());
-    expect((await noted())?.tries).toBe(2);
-  },
-);
+longRun.test.each(MOMENTS)('kill -9 of the server that sends an alert %s', async (_, email, hangs, times) => {
+  await killWhileSending(hangs, async () => {
+    const invited = await api.post('/v2/users', { email, name: 'Ada', role: 'member' });
+    expect(invited.body.is_emailed, invited.text).toBe(true);
+  });
+  expect(mail.mailTo(email, 'You are invited')).toHaveLength(times);
+  expect(ids()).toEqual(await idOfNewest());
+  expect((await noted())?.tries).toBe(2);
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everything, makeUser, signInAs } from '../people/support.ts';
-import { isLong, rounds } from '../support/depth.ts';
+import { isLong, longRun, rounds } from '../support/depth.ts';
 import { holdLocks } from '../support/held.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
@@ -48,7 +48,7 @@ const sums = () =>
        (select count(*)::int from events where type = 'order.created') as events`,
   );
 
-test('an erasure that is killed at each of its steps is finished by the next server, and changes no sum', async () => {
+test('an erasure whose server is killed at one of its steps is finished by the next server, and changes no sum', async () => {
   const [id = 0] = await makeAffiliates(server.api, 1, 'zebulonia');
   const mark = 'zebulonia-0@example.com';
   const changed = await server.api.patch(`/v2/affiliates/${id}`, {
@@ -80,36 +80,41 @@ test('an erasure that is killed at each of its steps is finished by the next ser
   await killedAt(last('commissions'), async () => expect((await ask()).body.status).toBe('in_progress'));
   expect(await left('commissions', 'description')).toBeGreaterThan(0);
   expect(await left('commissions', 'description')).toBeLessThan(COMMISSIONS);
-  await killedAt(last('events'), () => undefined, isLong);
-  expect(await left('commissions', 'description')).toBe(0);
-  expect(await left('events', 'payload')).toBeGreaterThan(0);
-  expect(await left('events', 'payload')).toBeLessThan(EVENTS);
-  if (isLong) await killedAt('select from payout_books for update', () => undefined);
+  if (isLong) {
+    await killedAt(last('events'), () => undefined, true);
+    expect(await left('commissions', 'description')).toBe(0);
+    expect(await left('events', 'payload')).toBeGreaterThan(0);
+    expect(await left('events', 'payload')).toBeLessThan(EVENTS);
+    await killedAt('select from payout_books for update', () => undefined);
+  }
   await until('it to be completed', async () => (await ask()).body.status === 'completed');
   expect(await traces([mark, 'zebulonia', 'quux'])).toEqual([]);
   expect(await sums()).toEqual(before);
 });
 
-test('an erasure of a user that is killed halfway changes nothing; the next one leaves nothing', async () => {
-  const [email, name] = ['leaver@example.com', 'Leaver Lovelace'];
-  await makeUser(server.api, 'owner');
-  const { id } = await makeUser(server.api, 'owner', email);
-  const path = `/v2/users/${id}`;
-  expect((await server.api.patch(path, { name })).status).toBe(200);
-  const user = (await server.api.get(path)).body;
-  const session = `select from sessions where public_id('usr', user_id) = '${id}' for update`;
-  let answer: unknown;
-  await killedAt(session, () => {
-    const erased = server.api.post(`${path}/erase`).catch(() => null);
-    void erased.then((one) => {
-      answer = one;
+longRun.test(
+  'an erasure of a user that is killed halfway changes nothing; the next one leaves nothing',
+  async () => {
+    const [email, name] = ['leaver@example.com', 'Leaver Lovelace'];
+    await makeUser(server.api, 'owner');
+    const { id } = await makeUser(server.api, 'owner', email);
+    const path = `/v2/users/${id}`;
+    expect((await server.api.patch(path, { name })).status).toBe(200);
+    const user = (await server.api.get(path)).body;
+    const session = `select from sessions where public_id('usr', user_id) = '${id}' for update`;
+    let answer: unknown;
+    await killedAt(session, () => {
+      const erased = server.api.post(`${path}/erase`).catch(() => null);
+      void erased.then((one) => {
+        answer = one;
+      });
     });
-  });
-  expect(answer).toBeNull();
-  expect((await server.api.get(path)).body).toEqual(user);
-  expect((await signInAs(server.url, email)).answer.status).toBe(303);
-  const erased = await server.api.post(`${path}/erase`);
-  expect([erased.status, erased.body.status], erased.text).toEqual([200, 'removed']);
-  expect(await traces([email, name.toLowerCase()])).toEqual([]);
-  expect((await signInAs(server.url, email)).answer.status).not.toBe(303);
-});
+    expect(answer).toBeNull();
+    expect((await server.api.get(path)).body).toEqual(user);
+    expect((await signInAs(server.url, email)).answer.status).toBe(303);
+    const erased = await server.api.post(`${path}/erase`);
+    expect([erased.status, erased.body.status], erased.text).toEqual([200, 'removed']);
+    expect(await traces([email, name.toLowerCase()])).toEqual([]);
+    expect((await signInAs(server.url, email)).answer.status).not.toBe(303);
+  },
+);

@@ -186,7 +186,7 @@ describe('kill -9', () => {
   }
 
   const names = Object.keys(OPERATIONS);
-  const inShortRun = ['complete a payout', 'import a file', 'publish a batch'];
+  const inShortRun = ['complete a payout', 'publish a batch'];
 
   test.each(isLong ? names : inShortRun)(
     'right before the commit of "%s" leaves nothing of it',

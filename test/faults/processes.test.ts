@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { longRun } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { countOfProcesses, isRunning, untilGone } from '../support/processes.ts';
@@ -80,16 +80,17 @@ function load({ url, api }: ServerProcess) {
   };
 }
 
-describe('a server of three processes, more than this machine has cores', () => {
+const COUNT = rounds(2, 3);
+describe('a server of several processes', () => {
   test('replaces one that dies; and all of them on request, under load, without a refused connection', async () => {
-    folder = dataFolder({ settings: { PROCESSES: '3' } });
+    folder = dataFolder({ settings: { PROCESSES: String(COUNT) } });
     const server = await folder.start();
-    await until('three processes to listen', () => listening(server) === 3);
+    await until('all processes to listen', () => listening(server) === COUNT);
     const first = childrenOf(server);
-    expect(first).toHaveLength(3);
+    expect(first).toHaveLength(COUNT);
 
     process.kill(first[1] as number, 'SIGKILL');
-    await until('the dead one to be started again', () => listening(server) === 4);
+    await until('the dead one to be started again', () => listening(server) === COUNT + 1);
     expect(messagesIn(server).find(({ msg }) => msg.includes('ended by itself'))).toMatchObject({
       process: 2,
       signal: 'SIGKILL',
@@ -102,7 +103,7 @@ describe('a server of three processes, more than this machine has cores', () => 
     expect([code, text]).toEqual([0, 'All processes of the server were replaced.\n']);
     expect(await requests.stop()).toEqual([]);
     const after = childrenOf(server);
-    expect(after).toHaveLength(3);
+    expect(after).toHaveLength(COUNT);
     expect(after.filter((pid) => before.includes(pid))).toEqual([]);
 
     await server.kill(); // resolves when the log is closed, which all processes share

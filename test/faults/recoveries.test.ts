@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import type { Api } from '../support/api.ts';
-import { longRun, rounds, someOf } from '../support/depth.ts';
+import { isLong, longRun, rounds, someOf } from '../support/depth.ts';
 import { statementsThat } from '../support/held.ts';
 import { LOOSE_ENDS, MISCOUNTS } from '../support/imbalances.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -134,7 +134,7 @@ test.each(someOf(KINDS, 1))(
   },
 );
 
-test('a discard whose server is killed, and PostgreSQL every other time, continues where it was and cancels each event once', async () => {
+test('a discard whose server and PostgreSQL are killed continues where it was and cancels each event once', async () => {
   let { folder, server } = await open();
   const made = await server.api.post('/v2/webhook-endpoints', {
     url: 'http://127.0.0.1:9/nobody',
@@ -160,8 +160,10 @@ test('a discard whose server is killed, and PostgreSQL every other time, continu
     (await server.api.get(`${endpoint}/events?status=cancelled&per_page=1`)).body.pagination.total;
   // in the middle of the first slice: nothing of it remains
   await until('the first slice is at work', () => isStopped(folder));
-  server = await restart(false);
-  expect([(await read()).discarded_count, await cancelled()]).toEqual([0, 0]);
+  if (isLong) {
+    server = await restart(false);
+    expect([(await read()).discarded_count, await cancelled()]).toEqual([0, 0]);
+  }
   // in the middle of the second one: the first remains
   await folder.query('delete from stops where place = 1000');
   await until('the first slice is done', async () => (await read()).discarded_count === 1000);
