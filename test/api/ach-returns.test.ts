@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { achReturns, type Back } from '../support/ach-returns.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { missingReader, type NachaPayment, paymentsIn, readByAnother } from '../support/nacha.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -190,19 +191,22 @@ describe('a return that is not exactly ours is a problem and no result', () => {
   });
 });
 
-test('a return of another payout is refused, and one of an earlier originating bank is ours', async () => {
-  const zoe = await earner();
-  const { payout, payments } = await sent(zoe);
-  const file = achReturns([{ payment: payments[0] as NachaPayment, code: 'R02' }]);
-  await completePayout(api, payout);
-  await setOriginator({ originating_dfi: '12104288' });
-  await makeCommission(api, zoe.id, { amount: 1000, currency: 'usd' });
-  const next = await makePayout(api);
-  await nothingChanges(world, async () => {
-    expectRefusal(await send(next, file), 400, 'result_of_another_payout', 'payout 1');
-  });
-  expect((await read(payout, file)).lines).toMatchObject([{ outcome: 'returned' }]);
-});
+longRun.test(
+  'a return of another payout is refused, and one of an earlier originating bank is ours',
+  async () => {
+    const zoe = await earner();
+    const { payout, payments } = await sent(zoe);
+    const file = achReturns([{ payment: payments[0] as NachaPayment, code: 'R02' }]);
+    await completePayout(api, payout);
+    await setOriginator({ originating_dfi: '12104288' });
+    await makeCommission(api, zoe.id, { amount: 1000, currency: 'usd' });
+    const next = await makePayout(api);
+    await nothingChanges(world, async () => {
+      expectRefusal(await send(next, file), 400, 'result_of_another_payout', 'payout 1');
+    });
+    expect((await read(payout, file)).lines).toMatchObject([{ outcome: 'returned' }]);
+  },
+);
 
 describe('a file with wrong control totals or a wrong order is refused', () => {
   const oneSent = madeOnce(async () => ({ by: api, ...(await sent(await earner())) }));
@@ -236,19 +240,24 @@ describe('a file with wrong control totals or a wrong order is refused', () => {
   });
 });
 
-test('line ends, blocks and blanks at the ends of lines do not matter; the file that was sent is refused', async () => {
-  const zoe = await earner();
-  const { payout, payments, file: original } = await sent(zoe);
-  const file = achReturns([{ payment: payments[0] as NachaPayment, code: 'R02' }]);
-  for (const written of [
-    file.replaceAll('\n', '\r\n'),
-    file.replaceAll('\n', ''),
-    file.replaceAll(/ +$/gm, ''),
-    file.replaceAll(/^9{94}\n/gm, ''),
-  ])
-    expect((await read(payout, written)).lines).toMatchObject([{ outcome: 'returned', reason_code: 'R02' }]);
-  expectRefusal(await send(payout, original), 400, 'invalid_file', 'sent to the bank');
-});
+longRun.test(
+  'line ends, blocks and blanks at the ends of lines do not matter; the file that was sent is refused',
+  async () => {
+    const zoe = await earner();
+    const { payout, payments, file: original } = await sent(zoe);
+    const file = achReturns([{ payment: payments[0] as NachaPayment, code: 'R02' }]);
+    for (const written of [
+      file.replaceAll('\n', '\r\n'),
+      file.replaceAll('\n', ''),
+      file.replaceAll(/ +$/gm, ''),
+      file.replaceAll(/^9{94}\n/gm, ''),
+    ])
+      expect((await read(payout, written)).lines).toMatchObject([
+        { outcome: 'returned', reason_code: 'R02' },
+      ]);
+    expectRefusal(await send(payout, original), 400, 'invalid_file', 'sent to the bank');
+  },
+);
 
 test('a correction is proposed with what changes, and accepting it replaces the destination', async () => {
   const zoe = await earner();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -154,7 +155,7 @@ describe('a day', () => {
     expect(await held(1, '2026-03-08T08:00:00Z')).toBe('2026-03-09T08:00:00.000Z');
   });
 
-  test('in the names of files is that of the cut-off in the zone', async () => {
+  longRun.test('in the names of files is that of the cut-off in the zone', async () => {
     const { id } = await makeAffiliate(api, { paypal_email: 'pay@example.com' });
     await makeCommission(api, id);
     const payout = await makePayout(api);
@@ -176,7 +177,7 @@ describe('a day', () => {
     expect(await names()).toEqual(['2026-01-30', '2026-01-30']);
   });
 
-  test('of a recovery begins at midnight of the zone', async () => {
+  longRun.test('of a recovery begins at midnight of the zone', async () => {
     const { id } = (await api.post(ENDPOINTS, { url: 'https://example.com/hook' })).body;
     await moveTo(LOS_ANGELES);
     const recovered = await api.post(`${ENDPOINTS}/${id}/recover`, {

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Person, signedIn } from '../oauth/support.ts';
 import { apiOf } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -154,7 +155,7 @@ test('a PayPal address counts, an e-mail address only where Wise pays to it, a n
   expect(Object.keys(await skipped()).map(Number)).toEqual([paypal.id, wise.id, record.id]);
 });
 
-test('a change of an address by a file counts too', async () => {
+longRun.test('a change of an address by a file counts too', async () => {
   const { id } = await earner({ email: 'i@example.com', paypal_email: 'a@example.com' });
   await makePayout(api);
   const csv = 'email,paypal_email\ni@example.com,b@example.com\n';
@@ -163,7 +164,7 @@ test('a change of an address by a file counts too', async () => {
   expect(Object.keys(await skipped()).map(Number)).toEqual([id]);
 });
 
-test('the file of a paid payout stays as it was', async () => {
+longRun.test('the file of a paid payout stays as it was', async () => {
   const { id } = await earner();
   await api.put(at(id), SEPA);
   await pass(48, id);

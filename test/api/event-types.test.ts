@@ -21,6 +21,9 @@ describe('the list of event types', () => {
   });
 
   test('gives the meaning, schema and example of each', async () => {
+    // as a receiver would: the published schema, with another validator; each is used three times, so its code is not optimized
+    const ajv = new Ajv2020({ strict: false, code: { optimize: false } });
+    addFormats.default(ajv);
     for (const item of await allOf(world.api, PATH)) {
       const type = item.type as EventType;
       expect(Object.keys(item)).toEqual([
@@ -37,9 +40,6 @@ describe('the list of event types', () => {
       ]);
       expect(item).toMatchObject({ object: 'event_type', description: EVENT_TYPES[type] });
       expect(item.example).toEqual(exampleEvent(type));
-      // as a receiver would: the published schema, with another validator
-      const ajv = new Ajv2020({ strict: false });
-      addFormats.default(ajv);
       const validate = ajv.compile(item.schema);
       expect([type, validate(item.example), validate.errors]).toEqual([type, true, null]);
       expect(validate({ ...item.example, type: 'order.created' })).toBe(false);

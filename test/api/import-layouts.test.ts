@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { rounds } from '../support/depth.ts';
+import { isLong, rounds } from '../support/depth.ts';
 import { ods, odsRow, oneSheet } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { makeAffiliate, nothingChanges } from './fixtures.ts';
@@ -112,6 +112,9 @@ const FORMATS: readonly (readonly [format: string, make: (file: Buffer) => Buffe
   ],
 ];
 
+/** A short run previews a layout of each kind; an import that needs an answer, or fails for a line, does not succeed either. */
+const COMPARED = ['affiliatewp-affiliates.csv', 'excel-commissions.csv', 'tapfiliate-conversions.csv'];
+
 test('every layout is tested', () => {
   expect(Object.keys(LAYOUTS).toSorted()).toEqual(
     readdirSync(FOLDER)
@@ -142,14 +145,17 @@ test.each(CASES)('%s is previewed and imported as %s', async (name, _format, mak
     ]);
     return api.upload(`/v2/imports${path}?${new URLSearchParams(texts)}`, file);
   };
-  if (query.mapping === undefined) {
+  const isCompared = isLong || COMPARED.includes(name);
+  if (query.mapping === undefined && isCompared) {
     const unanswered = await nothingChanges(world, () => send('/preview', {}));
     expect(unanswered.body.questions).toHaveLength(Object.keys(answers).length);
   }
-  const preview = await nothingChanges(world, () => send('/preview', answers));
-  expect(preview.status, preview.text).toBe(200);
-  expect(preview.body.questions).toEqual([]);
-  expect(preview.body.report).toMatchObject({ failed: 0 });
+  if (isCompared) {
+    const preview = await nothingChanges(world, () => send('/preview', answers));
+    expect(preview.status, preview.text).toBe(200);
+    expect(preview.body.questions).toEqual([]);
+    expect(preview.body.report).toMatchObject({ failed: 0 });
+  }
   const answer = await send('', { ...answers, accept_guesses: 'true' });
   expect(answer.status, answer.text).toBe(200);
   expect(answer.body).toMatchObject({ failed: 0, ...report });

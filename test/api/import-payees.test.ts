@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { dump as everyRow } from '../tenants/support.ts';
 import {
@@ -90,7 +91,7 @@ describe('a file sets where affiliates are paid', () => {
     );
   });
 
-  test('in the United States, and by the other types', async () => {
+  longRun.test('in the United States, and by the other types', async () => {
     const file = csv(
       `${ACH_HEADER},destination_type`,
       'ada@example.com,Ada Lovelace,021000021,1234-5678,savings,',
@@ -115,7 +116,7 @@ describe('a file sets where affiliates are paid', () => {
     expect(file.text).toContain(`<IBAN>${IBAN}</IBAN>`);
   });
 
-  test('without a BIC column the BIC of the same account stays', async () => {
+  longRun.test('without a BIC column the BIC of the same account stays', async () => {
     await plain(csv(SEPA_HEADER, `ada@example.com,Ada,${IBAN},COBADEFFXXX`));
     const [ada] = await people();
     const rest = (holder: string) => csv('email,account_holder,iban', `ada@example.com,${holder},${IBAN}`);
@@ -367,7 +368,7 @@ describe('a file of another product', () => {
     expect(await imported(example)).toMatchObject({ created: 0, updated: 0, unchanged: 3 });
   });
 
-  test('with unrelated addresses and account numbers is read as before', async () => {
+  longRun.test('with unrelated addresses and account numbers is read as before', async () => {
     const file = csv('Email,Address,City,Account number,SWIFT', 'ada@example.com,1 Main St,Boston,A-77,x');
     const { body } = await send(`${IMPORTS}/preview`, file);
     expect(body.guessed).toContain('ignored: "Address", "City", "Account number", "SWIFT"');
@@ -397,7 +398,7 @@ describe('a file of another product', () => {
     expect(constant.text + data.text + own.text.toUpperCase()).not.toContain(IBAN);
   });
 
-  test('returns its bad lines unchanged', async () => {
+  longRun.test('returns its bad lines unchanged', async () => {
     const file = csv('Email,Kontoinhaber,IBAN', 'ada@example.com,Ada,DE1', `bob@example.com,Bob,${IBAN}`);
     const { text } = await send(`${IMPORTS}/bad-lines`, file);
     expect(text).toContain('ada@example.com,Ada,DE1');

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -205,7 +206,7 @@ describe('an entry with an amount', () => {
     expect(await allOf(api, `${COMMISSIONS}?type=adjustment`)).toEqual([]);
   });
 
-  test('is the paid amount in files and the report', async () => {
+  longRun.test('is the paid amount in files and the report', async () => {
     await api.patch(`${AFFILIATES}/${b}`, { paypal_email: 'b@example.com' });
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const rows = parseCsv((await api.get(`${path}/download`)).text);
@@ -228,7 +229,7 @@ describe('an entry with an amount', () => {
     );
   });
 
-  test('counts for a refund as paid whole: the rest is owed next to the clawback', async () => {
+  longRun.test('counts for a refund as paid whole: the rest is owed next to the clawback', async () => {
     const [sale] = await allOf(api, `${COMMISSIONS}?affiliate_id=${b}`);
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const refund = await api.post(`${COMMISSIONS}/${sale?.id}/refund`, { external_id: 'r1' });
@@ -270,7 +271,7 @@ describe('the rest of a partly paid line', () => {
     expect(await balance()).toMatchObject({ unpaid: 5, paid: 2015 });
   });
 
-  test('leaves the unpaid payout correct when a refund in it is reversed', async () => {
+  longRun.test('leaves the unpaid payout correct when a refund in it is reversed', async () => {
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const [sale] = await allOf(api, `${COMMISSIONS}?affiliate_id=${b}&type=sale`);
     await api.post(`${COMMISSIONS}/${sale?.id}/refund`, { external_id: 'r1', amount: 30 });

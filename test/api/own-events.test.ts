@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../src/catalogue/catalogue.ts';
 import { memberOf, send } from '../access/support.ts';
 import type { Api } from '../support/api.ts';
+import { isLong } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
@@ -250,15 +251,17 @@ describe('each type of event that we publish', () => {
     async (type) => {
       const happen = await HAPPENINGS[type]?.();
       const prefix = `${type.split('.')[0]}.*`;
-      const [exact, wide, all, other] = [
-        await makeEndpoint(api, { event_types: [type] }),
-        await makeEndpoint(api, { event_types: ['order.created', prefix] }),
-        await makeEndpoint(api),
-        await makeEndpoint(api, { event_types: ['webhook_endpoint.test', 'order.*'] }),
-      ];
+      const exact = await makeEndpoint(api, { event_types: [type] });
+      const other = await makeEndpoint(api, { event_types: ['webhook_endpoint.test', 'order.*'] });
+      // one statement finds the subscribers of every type: a short run has those by a pattern for one type of each prefix
+      const isFirst = Object.keys(HAPPENINGS).find((each) => each.startsWith(prefix.slice(0, -1))) === type;
+      const wider =
+        isLong || isFirst
+          ? [await makeEndpoint(api, { event_types: ['order.created', prefix] }), await makeEndpoint(api)]
+          : [];
       const expected = (await happen?.()) ?? [];
       expect(expected.length).toBeGreaterThan(0);
-      for (const endpoint of [exact, wide, all]) {
+      for (const endpoint of [exact, ...wider]) {
         const log = `${ENDPOINTS}/${endpoint}/events`;
         const rows = await allOf(api, `${log}?sort=id&type=${type}`);
         expect(rows.map(({ status }) => status)).toEqual(expected.map(() => 'pending'));
@@ -274,7 +277,7 @@ describe('each type of event that we publish', () => {
       const exactly = await world.query('select 1 from queue where endpoint_id = $1', [exact.slice(3)]);
       expect(exactly).toHaveLength(expected.length);
       expect(await allOf(api, `${ENDPOINTS}/${other}/events`)).toEqual([]);
-      for (const endpoint of [exact, wide, all, other]) await api.delete(`${ENDPOINTS}/${endpoint}`);
+      for (const endpoint of [exact, ...wider, other]) await api.delete(`${ENDPOINTS}/${endpoint}`);
     },
   );
 

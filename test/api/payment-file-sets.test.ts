@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeUser } from '../people/support.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { paymentsIn as entriesIn, missingReader, readByAnother } from '../support/nacha.ts';
 import { paymentsIn } from '../support/sepa.ts';
 import { useAccount, useWorld } from '../support/world.ts';
@@ -172,7 +173,7 @@ test('two accounts with one debtor have different ids for the same payments', as
   expect(ids[0]).not.toBe(ids[1]);
 });
 
-test('an affiliate who changes the payment method is in two files, and is reported', async () => {
+longRun.test('an affiliate who changes the payment method is in two files, and is reported', async () => {
   await setDebtor();
   const { id } = await makeAffiliate(api, { paypal_email: 'pay@example.com', name_first: 'Ada' });
   await makeCommission(api, id, { currency: 'eur' });
@@ -202,7 +203,7 @@ test('a paid payout has the file that was paid, and HEAD makes none', async () =
   expect((await get(payout)).text).toBe(file.text);
 });
 
-test('a file of a past day is made again for another day, with another id', async () => {
+longRun.test('a file of a past day is made again for another day, with another id', async () => {
   await setDebtor();
   await payee();
   const payout = await makePayout(api);

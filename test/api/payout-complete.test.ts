@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { isLong } from '../support/depth.ts';
+import { isLong, longRun, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -140,7 +140,7 @@ describe('completing', () => {
     expect((await makePayout(api)).totals.map((t: Json) => t.amount)).toEqual([7, 6000]);
   });
 
-  test('covers all currencies of an affiliate', async () => {
+  longRun.test('covers all currencies of an affiliate', async () => {
     const done = await completePayout(api, payout, [paid(b)]);
     expect(done.totals.map((t: Json) => [t.currency, t.paid_amount])).toEqual([
       ['jpy', 7],
@@ -148,7 +148,7 @@ describe('completing', () => {
     ]);
   });
 
-  test('accepts 7.0 as 7', async () => {
+  longRun.test('accepts 7.0 as 7', async () => {
     const body = `{"commissions":[{"affiliate_id":${a}.0,"is_paid":true},{"affiliate_id":${b}e0,"is_paid":true}]}`;
     const done = await api.put(path, body, { 'content-type': 'application/json' });
     expect(done.body.affiliates.map((line: Json) => line.is_paid)).toEqual([true, true, false]);
@@ -260,7 +260,7 @@ describe('If-Match', () => {
     expect((await api.delete(path, { 'if-match': '"1", "2"' })).status).toBe(204);
   });
 
-  test.each(['1', '"1', 'nonsense', '', '"1" "2"', '"1",'])('%j is no ETag', async (value) => {
+  test.each(someOf(['1', '"1', 'nonsense', '', '"1" "2"', '"1",'], 2))('%j is no ETag', async (value) => {
     await refused(() => put([paid(a)], {}, { 'if-match': value }), 400, 'invalid_if_match', 'If-Match');
     await refused(() => api.delete(path, { 'if-match': value }), 400, 'invalid_if_match', 'If-Match');
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SIGNAL_RULE_NAMES } from '../../src/terms/payout-signals.ts';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { approve, type SignedInUser, signInUser } from './approval-support.ts';
 import {
@@ -226,23 +227,26 @@ describe('settings', () => {
 });
 
 describe('changes of a payout', () => {
-  test('a signal ends in the revision that removes it, and another is found in the revision that causes it', async () => {
-    const [one, two] = [await earner(IBANS[0]), await earner(IBANS[1])];
-    const payout = await makePayout(api);
-    expect(payout.signals).toEqual([]);
-    await put(two, IBANS[0]);
-    expect(found(await listed(payout)).map(([rule, id]) => [rule, id])).toEqual([
-      ['shared_destination', one],
-      ['shared_destination', two],
-    ]);
-    await put(two, IBANS[2]);
-    expect(await listed(payout)).toEqual([]);
-    const all = (await api.get(`${PAYOUTS}/${payout.id}/signals`)).body.data;
-    expect(all.map(({ revision, ended_revision }: Json) => [revision, ended_revision])).toEqual([
-      [2, 3],
-      [2, 3],
-    ]);
-  });
+  longRun.test(
+    'a signal ends in the revision that removes it, and another is found in the revision that causes it',
+    async () => {
+      const [one, two] = [await earner(IBANS[0]), await earner(IBANS[1])];
+      const payout = await makePayout(api);
+      expect(payout.signals).toEqual([]);
+      await put(two, IBANS[0]);
+      expect(found(await listed(payout)).map(([rule, id]) => [rule, id])).toEqual([
+        ['shared_destination', one],
+        ['shared_destination', two],
+      ]);
+      await put(two, IBANS[2]);
+      expect(await listed(payout)).toEqual([]);
+      const all = (await api.get(`${PAYOUTS}/${payout.id}/signals`)).body.data;
+      expect(all.map(({ revision, ended_revision }: Json) => [revision, ended_revision])).toEqual([
+        [2, 3],
+        [2, 3],
+      ]);
+    },
+  );
 
   test('a line that leaves takes its signals and those that it causes for others with it', async () => {
     await earner(IBANS[0]);
@@ -327,7 +331,7 @@ describe('a signal that blocks', () => {
     expect(await listed(payout)).toHaveLength(1);
   });
 
-  test('does not concern the other lines', async () => {
+  longRun.test('does not concern the other lines', async () => {
     const { payout, id, other } = await blocked();
     const done = await completePayout(api, payout, [
       { affiliate_id: other, is_paid: true },
@@ -350,7 +354,7 @@ describe('a signal that blocks', () => {
     expect(reviewed.map(({ reviewed_by }) => reviewed_by)).toEqual(Array(4).fill(second.id));
   });
 
-  test('is found again, without a review, when its line changes after the review', async () => {
+  longRun.test('is found again, without a review, when its line changes after the review', async () => {
     const owner = await signInUser(world, api);
     const { payout, id } = await blocked();
     await review(owner, payout);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
@@ -332,19 +333,23 @@ describe('concurrently', () => {
     expect(await slow.query(`select 1 from queue`)).toHaveLength(1);
   });
 
-  test('twenty with one external_id and different content: one succeeds, the others are refused', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        slow.api.post(EVENTS, { type: 'race.other', data: { n }, external_id: 'race-other' }),
-      ),
-    );
-    const won = answers.filter(({ status }) => status === 201);
-    expect(won).toHaveLength(1);
-    for (const answer of answers) if (answer !== won[0]) expectRefusal(answer, 409, 'duplicate_external_id');
-    expect(await eventsOfType('race.other')).toHaveLength(1);
-  });
+  longRun.test(
+    'twenty with one external_id and different content: one succeeds, the others are refused',
+    async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          slow.api.post(EVENTS, { type: 'race.other', data: { n }, external_id: 'race-other' }),
+        ),
+      );
+      const won = answers.filter(({ status }) => status === 201);
+      expect(won).toHaveLength(1);
+      for (const answer of answers)
+        if (answer !== won[0]) expectRefusal(answer, 409, 'duplicate_external_id');
+      expect(await eventsOfType('race.other')).toHaveLength(1);
+    },
+  );
 
-  test('the next one gets the external_id when the first is refused', async () => {
+  longRun.test('the next one gets the external_id when the first is refused', async () => {
     const large = { type: 'race.large', data: { text: 'x'.repeat(LIMIT) }, external_id: 'race-large' };
     const small = { ...large, data: { text: 'x' } };
     const answers = await Promise.all(

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   COMMISSIONS,
@@ -161,7 +162,7 @@ describe('refunds of a sale in parts', () => {
     expect((await refundOf(paid.id, { sale_amount: 1 })).body).toMatchObject({ amount: 0, clawback: null });
   });
 
-  test('include a part given as a commission amount', async () => {
+  longRun.test('include a part given as a commission amount', async () => {
     const { id } = await sale(ada, { amount: 1000 });
     await refundOf(id, { amount: 300 });
     expect((await refundOf(id, { sale_amount: 5000 })).body.amount).toBe(500);
@@ -263,36 +264,42 @@ describe('a refund before its commission', () => {
     });
   });
 
-  test('of the whole order takes later lines, of a part of its one sale only later shares', async () => {
-    await single({ order_id: 'o' });
-    await made({});
-    expect(await single({ order_id: 'o' })).toMatchObject({ status: 'voided' });
-    await single({ order_id: 'p', order_line_id: 'mug', sale_amount: 10_000 });
-    await made({ order_id: 'p', sale_amount: 5000 });
-    const share = { order_id: 'p', order_line_id: 'mug', sale_amount: 10_000, amount: 500 };
-    expect(await makeCommission(api, bob, share)).toMatchObject({ amount: 250 });
-    expect(await single({ ...share, order_line_id: 'pot' })).toMatchObject({ amount: 500 });
-  });
+  longRun.test(
+    'of the whole order takes later lines, of a part of its one sale only later shares',
+    async () => {
+      await single({ order_id: 'o' });
+      await made({});
+      expect(await single({ order_id: 'o' })).toMatchObject({ status: 'voided' });
+      await single({ order_id: 'p', order_line_id: 'mug', sale_amount: 10_000 });
+      await made({ order_id: 'p', sale_amount: 5000 });
+      const share = { order_id: 'p', order_line_id: 'mug', sale_amount: 10_000, amount: 500 };
+      expect(await makeCommission(api, bob, share)).toMatchObject({ amount: 250 });
+      expect(await single({ ...share, order_line_id: 'pot' })).toMatchObject({ amount: 500 });
+    },
+  );
 
-  test('that could belong to several sales created at once is ambiguous and takes nothing', async () => {
-    const { id } = await made({ sale_amount: 5000 });
-    const item = (order_line_id: string) => ({
-      ...{
-        external_id: unique('order'),
-        affiliate_id: ada,
-        amount: 1000,
-        currency: 'usd',
-        sale_amount: 10_000,
-      },
-      ...{ order_id: 'o', order_line_id },
-    });
-    await api.post(`${COMMISSIONS}/batch`, { commissions: [item('mug'), item('plate')] });
-    expect((await api.get(`${REFUNDS}/${id}`)).body).toMatchObject({
-      status: 'waiting',
-      refunds: [],
-      lines: [{ status: 'in_doubt' }],
-    });
-  });
+  longRun.test(
+    'that could belong to several sales created at once is ambiguous and takes nothing',
+    async () => {
+      const { id } = await made({ sale_amount: 5000 });
+      const item = (order_line_id: string) => ({
+        ...{
+          external_id: unique('order'),
+          affiliate_id: ada,
+          amount: 1000,
+          currency: 'usd',
+          sale_amount: 10_000,
+        },
+        ...{ order_id: 'o', order_line_id },
+      });
+      await api.post(`${COMMISSIONS}/batch`, { commissions: [item('mug'), item('plate')] });
+      expect((await api.get(`${REFUNDS}/${id}`)).body).toMatchObject({
+        status: 'waiting',
+        refunds: [],
+        lines: [{ status: 'in_doubt' }],
+      });
+    },
+  );
 
   test('is idempotent by its external_id while it waits and after', async () => {
     const body = { external_id: 'r', sale_amount: 5000 };
@@ -318,7 +325,7 @@ describe('a refund before its commission', () => {
     expectRefusal(await api.post(`${REFUNDS}/nope/reverse`), 404, 'resource_missing');
   });
 
-  test('is included in the dry run of a file', async () => {
+  longRun.test('is included in the dry run of a file', async () => {
     const { id } = await made({});
     const csv = `external_id,affiliate_id,amount,order_id\r\nx,${ada},10.00,o\r\n`;
     expect((await api.upload(`${COMMISSIONS}/import?dry_run=true`, csv)).status).toBe(200);
@@ -347,21 +354,24 @@ describe('reversing a refund', () => {
     expect((await refundOf(part.id, { amount: 1000 })).status).toBe(201);
   });
 
-  test('holds held commissions again, and keeps commissions voided that were voided by hand', async () => {
-    const held = await sale(ada, {});
-    await api.post(`${COMMISSIONS}/${held.id}/hold`);
-    await reverse((await refundOf(held.id, {})).body);
-    expect(await read(held.id)).toMatchObject({ status: 'pending', available_at: null });
-    const fraud = await sale(ada, { order_id: 'p' });
-    const part = (await refundOf(fraud.id, { amount: 100 })).body;
-    await api.post(`${COMMISSIONS}/${fraud.id}/void`, { reason: 'fraud' });
-    await reverse(part);
-    expect(await read(fraud.id)).toMatchObject({
-      status: 'voided',
-      void_reason: 'fraud',
-      refunded_amount: 0,
-    });
-  });
+  longRun.test(
+    'holds held commissions again, and keeps commissions voided that were voided by hand',
+    async () => {
+      const held = await sale(ada, {});
+      await api.post(`${COMMISSIONS}/${held.id}/hold`);
+      await reverse((await refundOf(held.id, {})).body);
+      expect(await read(held.id)).toMatchObject({ status: 'pending', available_at: null });
+      const fraud = await sale(ada, { order_id: 'p' });
+      const part = (await refundOf(fraud.id, { amount: 100 })).body;
+      await api.post(`${COMMISSIONS}/${fraud.id}/void`, { reason: 'fraud' });
+      await reverse(part);
+      expect(await read(fraud.id)).toMatchObject({
+        status: 'voided',
+        void_reason: 'fraud',
+        refunded_amount: 0,
+      });
+    },
+  );
 
   test('voids a clawback that is not settled, in the unpaid payout too, and publishes an event', async () => {
     const paid = await sale(ada, {});

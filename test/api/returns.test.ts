@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -135,7 +136,7 @@ describe('returned money', () => {
     expect(await returnsOf(a)).toHaveLength(3);
   });
 
-  test('with an external_id is booked once, even by concurrent requests', async () => {
+  longRun.test('with an external_id is booked once, even by concurrent requests', async () => {
     const given = { external_id: 'at once', amount: 100 };
     const answers = await Promise.all(Array.from({ length: 5 }, () => giveBack(b, given)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -215,7 +216,7 @@ describe('a return that was booked by mistake', () => {
     expect((await giveBack(b, { amount: 1300 })).body).toMatchObject({ returned_amount: 2000 });
   });
 
-  test('leaves the unpaid payout with its money, which is deleted when that was all', async () => {
+  longRun.test('leaves the unpaid payout with its money, which is deleted when that was all', async () => {
     await giveBack(b, { amount: 500 });
     await giveBack(a, { currency: 'usd' });
     const next = await makePayout(api, { filters: { affiliate_id: [a, b] } });
@@ -265,7 +266,7 @@ describe('a return that was booked by mistake', () => {
     );
   });
 
-  test('in another year does not change the report of the old one', async () => {
+  longRun.test('in another year does not change the report of the old one', async () => {
     await giveBack(b, { amount: 500 });
     const { id } = await onlyReturn(b);
     await undo(b, id);

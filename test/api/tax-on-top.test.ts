@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -235,7 +236,7 @@ describe('commissions that are net', () => {
     expect(changed.totals[0].with_tax.amount).toBe(1190);
   });
 
-  test('warn by what leaves the bank', async () => {
+  longRun.test('warn by what leaves the bank', async () => {
     await done(
       api.patch('/v2/account', {
         payout_signals: { first_payout_above: { action: 'warn', amounts: { eur: 1100 } } },
@@ -250,7 +251,7 @@ describe('commissions that are net', () => {
     expect(stored.data).toMatchObject([{ rule: 'first_payout_above', amount: 1190 }]);
   });
 
-  test('are carried without their tax when a line is paid in part', async () => {
+  longRun.test('are carried without their tax when a line is paid in part', async () => {
     const id = await supplier();
     await earn(id, 10_000);
     const payout = await makePayout(api);
@@ -305,7 +306,7 @@ describe('commissions that are net', () => {
     expect((await balance(id))[0]).toMatchObject({ unpaid: 10_000, paid: 0 });
   });
 
-  test('of one minor unit are paid and come back with their tax, or not at all', async () => {
+  longRun.test('of one minor unit are paid and come back with their tax, or not at all', async () => {
     await letInvoice(api, { rate: 10_000, commissions_are: 'net' });
     const id = await supplier();
     await earn(id, 1);
@@ -319,7 +320,7 @@ describe('commissions that are net', () => {
     expect((await balance(id))[0]).toMatchObject({ unpaid: 1 });
   });
 
-  test('match results by what left the bank', async () => {
+  longRun.test('match results by what left the bank', async () => {
     const id = await supplier();
     await earn(id, 10_000);
     const payout = await makePayout(api);

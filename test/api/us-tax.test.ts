@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { longRun } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -107,7 +108,7 @@ test('exactly the threshold is reported, a cent less is not, and PayPal is separ
   expect((await rows('year=2026&is_reportable=true')).map(({ affiliate_id }) => affiliate_id)).toEqual([at]);
 });
 
-test('the year is one of the account, and returns in it count', async () => {
+longRun.test('the year is one of the account, and returns in it count', async () => {
   await api.patch('/v2/account', { time_zone: 'America/New_York' });
   const ada = await paid(300_000, 'other', { country: 'US' });
   // in New York it is still 2025
@@ -172,24 +173,27 @@ test('missing forms are named: by the signed form, else by the country', async (
   );
 });
 
-test('the method is that of the destination a line was paid to, whatever is set afterwards', async () => {
-  const id = await paid(250_000, 'paypal', { country: 'US', paypal_email: 'p@example.com' });
-  await api.put(`${AFFILIATES}/${id}/destination`, { type: 'other' });
-  await makeCommission(api, id, { amount: 700, currency: 'eur' });
-  await payAt('2026-06-01T00:00:00Z');
-  await api.delete(`${AFFILIATES}/${id}/destination`);
-  expect(await rows()).toMatchObject([
-    {
-      reportable_amount: 250_000,
-      processor_amount: 0,
-      payments: [
-        { method: 'other', currency: 'eur', net_amount: 700 },
-        { method: 'other', currency: 'usd', net_amount: 250_000 },
-      ],
-    },
-  ]);
-  expect((await get()).other_currency_count).toBe(1);
-});
+longRun.test(
+  'the method is that of the destination a line was paid to, whatever is set afterwards',
+  async () => {
+    const id = await paid(250_000, 'paypal', { country: 'US', paypal_email: 'p@example.com' });
+    await api.put(`${AFFILIATES}/${id}/destination`, { type: 'other' });
+    await makeCommission(api, id, { amount: 700, currency: 'eur' });
+    await payAt('2026-06-01T00:00:00Z');
+    await api.delete(`${AFFILIATES}/${id}/destination`);
+    expect(await rows()).toMatchObject([
+      {
+        reportable_amount: 250_000,
+        processor_amount: 0,
+        payments: [
+          { method: 'other', currency: 'eur', net_amount: 700 },
+          { method: 'other', currency: 'usd', net_amount: 250_000 },
+        ],
+      },
+    ]);
+    expect((await get()).other_currency_count).toBe(1);
+  },
+);
 
 test('each state has its threshold: the federal one, that of the table, or that of the account', async () => {
   const of = async (region: string, amount: number, { method = 'other', country = 'US' } = {}) => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { type Checked, pain002, verification } from '../support/bank.ts';
+import { longRun } from '../support/depth.ts';
 import { missingSchemas, validatorOf } from '../support/sepa.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -165,17 +166,20 @@ test('the name of the bank becomes the account holder, raises the revision, and 
   });
 });
 
-test('what a bank answered about a destination is shown for the next payout that pays it', async () => {
-  const { payout, ids, references, file } = await sent('Bob', 'Ada');
-  await read(payout, verification(file, [{ reference: references[0] ?? '', status: 'RVNM' }], 1));
-  await completePayout(api, payout);
-  for (const id of ids) await makeCommission(api, id, { amount: 1000, currency: 'eur' });
-  const next = await makePayout(api);
-  expect((await api.get(`${PAYOUTS}/${next.id}/approval`)).body.mismatch_count).toBe(1);
-  expect(await listed(next, '?result=no_match')).toMatchObject([
-    { affiliate_id: ids[0], result: 'no_match' },
-  ]);
-});
+longRun.test(
+  'what a bank answered about a destination is shown for the next payout that pays it',
+  async () => {
+    const { payout, ids, references, file } = await sent('Bob', 'Ada');
+    await read(payout, verification(file, [{ reference: references[0] ?? '', status: 'RVNM' }], 1));
+    await completePayout(api, payout);
+    for (const id of ids) await makeCommission(api, id, { amount: 1000, currency: 'eur' });
+    const next = await makePayout(api);
+    expect((await api.get(`${PAYOUTS}/${next.id}/approval`)).body.mismatch_count).toBe(1);
+    expect(await listed(next, '?result=no_match')).toMatchObject([
+      { affiliate_id: ids[0], result: 'no_match' },
+    ]);
+  },
+);
 
 test('a verification of another payout is refused, and one of a file that was not downloaded here is a problem', async () => {
   const first = await sent('Bob');
@@ -251,7 +255,7 @@ test('a verification counts only if it can mean nothing else', async () => {
   expect((await destinationOf(ids[2] ?? 0)).verification).toBeNull();
 });
 
-test('a report of payments stays one, with what it says about payees', async () => {
+longRun.test('a report of payments stays one, with what it says about payees', async () => {
   const { payout, ids, references, file } = await sent('Ada', 'Bob');
   const both = pain002(file, 'PART', [
     { reference: references[0] ?? '', status: 'RJCT', reason: 'AC04' },
@@ -409,7 +413,7 @@ describe('verifications from the API of a bank or provider', () => {
     expectRefusal(ignoring, 400, 'invalid_file', 'ignore_columns');
   });
 
-  test('say nothing about payments of a payout that is paid', async () => {
+  longRun.test('say nothing about payments of a payout that is paid', async () => {
     const { payout, ids, items } = await due('Ada');
     await completePayout(api, payout);
     const { body } = await post(payout, list({ ...items[0], result: 'no_match' }));
