@@ -78,7 +78,7 @@ describe('a user of a cell', () => {
     expect((await signInAs(world.url, 'ada@example.com', OTHER)).answer.status).toBe(303);
   });
 
-  test('becomes the first owner by a set-up link', async () => {
+  longRun.test('becomes the first owner by a set-up link', async () => {
     const { id } = await world.platform.accounts.create('Third', 2);
     const url = (await world.platform.accounts.setUpLink(id)) ?? '';
     expect(tokenIn(url)).toMatch(/^phl_2_/);
@@ -136,7 +136,7 @@ describe('a person with users in two cells', () => {
     expect([browser.cookie()?.length, await accountOf(browser)]).toEqual([53, 'Default']);
   });
 
-  test('goes from one to the other with the password of that one', async () => {
+  longRun.test('goes from one to the other with the password of that one', async () => {
     const email = 'agency@example.com';
     const { browser } = await makeUser(api(1), 'owner', email);
     const { body } = await api(2).post('/v2/users', { email, name: 'Bea', role: 'owner' });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import { browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
 
@@ -127,7 +127,7 @@ test('a reset by one account and joining another at once: the link does not open
   }
 });
 
-test('no session that is moved to another account outlives a change of the password', async () => {
+longRun.test('no session that is moved to another account outlives a change of the password', async () => {
   for (const gapMs of GAPS) {
     const { email, browser } = await makeBoth();
     const { browser: phone } = await signInAs(world.url, email);

@@ -5,6 +5,7 @@ import type { Role } from '../../src/contract/roles.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { register, tokensFor } from '../oauth/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { longRun } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   type Browser,
@@ -205,7 +206,7 @@ describe('a member of two accounts', () => {
     expect(page.text).not.toContain('Agency');
   });
 
-  test('does not extend a session by switching', async () => {
+  longRun.test('does not extend a session by switching', async () => {
     const { shopBrowser: browser } = await makeBoth();
     await world.query(`update sessions set expires_at = expires_at - interval '29 days'`);
     const csrf = await browser.token();
@@ -312,7 +313,7 @@ describe('the password of a member of two accounts', () => {
     expect((await signInAs(world.url, email)).answer.status).toBe(303);
   });
 
-  test('a pending invitation elsewhere is no membership: the owner of the one may', async () => {
+  longRun.test('a pending invitation elsewhere is no membership: the owner of the one may', async () => {
     const { id, email } = await makeUser(shop, 'member');
     const pending = await inviteTo(agency, email);
     const { status, body } = await shop.post(`/v2/users/${id}/reset-password`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nil } from '../../src/kernel/ids.ts';
-import { rounds } from '../support/depth.ts';
+import { longRun, rounds } from '../support/depth.ts';
 import { untilLockWait } from '../support/held.ts';
 import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
@@ -28,7 +28,7 @@ test('of many who use one set-up link at once, one becomes the owner', async () 
   expect((await world.api.get('/v2/users')).body.pagination.total).toBe(1);
 });
 
-test('of many who use one invitation at once, one chooses the password', async () => {
+longRun.test('of many who use one invitation at once, one chooses the password', async () => {
   const { body } = await world.api.post('/v2/users', {
     email: 'eve@example.com',
     name: 'Eve',
@@ -86,7 +86,7 @@ test('no session opened with the old password outlives its change', async () => 
   expect(await isSignedIn(browser)).toBe(true);
 });
 
-test('no session is left of a user who was removed while signing in', async () => {
+longRun.test('no session is left of a user who was removed while signing in', async () => {
   const { id, email } = await makeUser(world.api, 'member');
   const [signedIn, removed] = await whileUncommitted(
     () => signInAs(world.url, email),
