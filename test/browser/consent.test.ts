@@ -130,9 +130,7 @@ inChromium('people at a browser without scripts', (chromium) => {
 
   test('the page shows the application, the requested scopes, and where it leads', async () => {
     const every = await register(world.api, { redirect_uris: [callback()], scopes: [...ALL_SCOPES] });
-    const { page } = await visitor();
-    await page.goto(world.url + authorizePath(every, { redirect_uri: callback() }));
-    await signInOn(page, email);
+    const { page } = await atConsent({}, every);
     for (const { may, more } of Object.values(OPENINGS)) {
       const name = new RegExp(`^${may}\\s?${more}$`);
       expect([may, await page.getByRole('checkbox', { name, checked: true }).count()]).toEqual([may, 1]);

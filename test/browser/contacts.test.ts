@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLink } from '../access/portal-support.ts';
 import { ENDPOINTS } from '../api/fixtures.ts';
 import { keepHouse } from '../support/chores.ts';
-import { longRun } from '../support/depth.ts';
+import { isLong, longRun } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { type MailReceiver, startMailReceiver } from '../support/smtp.ts';
 import { standIn, type World } from '../support/world.ts';
@@ -130,15 +130,19 @@ inChromium('the contact of an endpoint', (chromium) => {
     await customer.page.getByRole('link', { name: 'Settings' }).click();
     await customer.page.getByLabel('Description').waitFor();
     expect(await customer.page.getByLabel('Contact', { exact: true }).count()).toBe(0);
-    const owner = await chromium.visitor({ scripts: true });
-    await owner.page.goto((await makeLink(api, endpoint.id, { all_of_owner: true })).url);
-    await owner.page.getByRole('link', { name: endpoint.url }).waitFor();
-    await owner.page.getByRole('button', { name: 'Add an endpoint' }).first().click();
-    const dialog = owner.page.getByRole('dialog', { name: 'Add an endpoint' });
-    await dialog.getByLabel('Description').waitFor();
-    expect(await dialog.getByLabel(/^Contact/).count()).toBe(0);
+    // with a new endpoint the same field is left out
+    if (isLong) {
+      const owner = await chromium.visitor({ scripts: true });
+      await owner.page.goto((await makeLink(api, endpoint.id, { all_of_owner: true })).url);
+      await owner.page.getByRole('link', { name: endpoint.url }).waitFor();
+      await owner.page.getByRole('button', { name: 'Add an endpoint' }).first().click();
+      const dialog = owner.page.getByRole('dialog', { name: 'Add an endpoint' });
+      await dialog.getByLabel('Description').waitFor();
+      expect(await dialog.getByLabel(/^Contact/).count()).toBe(0);
+      expectQuiet(owner);
+    }
     const ada = await atDashboard(chromium, world, { api, path: `/webhooks/${endpoint.id}?view=settings` });
     await ada.page.getByText('gets nothing: switch e-mails to contacts on').waitFor();
-    for (const visitor of [ada, customer, owner]) expectQuiet(visitor);
+    for (const visitor of [ada, customer]) expectQuiet(visitor);
   });
 });

@@ -6,7 +6,7 @@ import { atDashboard, expectQuiet } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 /** More than a payout lists itself, and many more than a page shows. */
-const [FEW, MANY] = [100, rounds(2000, 10_000)];
+const [FEW, MANY] = [100, rounds(1200, 10_000)];
 /**
  * How many more functions an action may call for each further line. A step that grows with the square of the lines, or that
  * shows all of them, is far above.

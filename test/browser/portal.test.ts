@@ -287,12 +287,12 @@ inChromium('a portal', (chromium) => {
     ]);
     await world.api.delete(`/v2/portal-links/${partsOf(revoked).id}`);
     const mixed = one.replace(partsOf(one).id, partsOf(other).id);
+    const visitor = await visit();
     for (const [url, title] of [
       [late, 'This link is too old'],
       [revoked, 'This link was revoked'],
       [mixed, 'This link is not complete'],
     ] as const) {
-      const visitor = await visit();
       await visitor.page.goto(url);
       await visitor.page.getByRole('heading', { name: title }).waitFor();
       expect(await visitor.page.getByText(receiver.url).count()).toBe(0);

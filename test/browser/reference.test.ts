@@ -86,7 +86,7 @@ const outlineOf = (
 
 inChromium('the reference in a browser', (chromium) => {
   // the layout of a page takes a second or more, so it is opened once for all checks
-  describe.each([...someOf(ADDRESSES, 3), '/docs/unknown'])('%s', (address) => {
+  describe.each([...someOf(ADDRESSES, 2), '/docs/unknown'])('%s', (address) => {
     const messages: string[] = [];
     let visitor: Visitor;
     beforeAll(async () => {

@@ -131,12 +131,13 @@ inChromium('the actions of the dashboard', (chromium) => {
     const screens = new Map<string, string>();
     for (const { name, path } of PLAIN) screens.set(name, await path(api));
     const seen = {} as Record<Role, Map<string, string[]>>;
+    const visitor = await chromium.visitor({ scripts: true });
     const others = ROLE_NAMES.filter((role) => role !== 'owner');
     for (const [at, role] of ['owner' as const, ...others].entries()) {
       // in a short run a screen is seen by an owner and one of the other roles
       const isSeen = (index: number) => isLong || at === 0 || index % others.length === at - 1;
       const { browser } = await signedIn(world, role);
-      const visitor = await chromium.visitor({ scripts: true });
+      await visitor.context.clearCookies();
       await takeSession(visitor, world.url, browser.cookie() ?? '');
       seen[role] = new Map();
       await visitor.page.goto(world.url);

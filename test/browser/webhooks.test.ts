@@ -12,7 +12,8 @@ import { inChromium } from './support.ts';
 const TEXT = '<img src=x onerror="window.harmed=1">\u001b]0;taken\u0007\u202eexe.txt';
 const HOSTILE = Buffer.concat([Buffer.from(TEXT), Buffer.from([0x00, 0xff, 0xfe])]);
 const NESTED = '['.repeat(8000) + ']'.repeat(8000);
-const HEADERS = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x-${at}`, `<b>${at}</b>`]));
+const MANY = rounds(60, 300);
+const HEADERS = Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`x-${at}`, `<b>${at}</b>`]));
 
 inChromium('webhooks', (chromium) => {
   const world = useWorld({ delivers: true, settings: { DELIVERY_SCHEDULE: '0s 1s' } });
@@ -65,7 +66,7 @@ inChromium('webhooks', (chromium) => {
       '<img src=x onerror="window.harmed=1">\\u001b]0;taken\\u0007\\u202eexe.txt\ufffd\ufffd\ufffd',
     );
     const headers = drawer.getByRole('region', { name: 'Answer: Headers' });
-    expect(await headers.textContent()).toContain('x-299: <b>299</b>');
+    expect(await headers.textContent()).toContain(`x-${MANY - 1}: <b>${MANY - 1}</b>`);
     expect(await page.evaluate('window.harmed')).toBeUndefined();
     expect(new URL(page.url()).searchParams.get('event')).toMatch(/^evt_/);
     await expectAccessible(page);

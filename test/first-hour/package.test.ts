@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { putDataFolder } from '../support/data-folder.ts';
 import { isLong, rounds } from '../support/depth.ts';
 import {
   type Block,
@@ -47,6 +57,8 @@ beforeAll(async () => {
   install(join(folder, made.filename));
   cpSync(join(folder, 'node_modules/payhook/examples'), join(folder, 'examples'), { recursive: true });
   port = (await freePorts([8080])).get(8080);
+  // readme.test.ts starts a server without data
+  if (!isLong) await putDataFolder(join(folder, 'data'));
 });
 
 /** Installs the file of the package. A short run links the packages that npm would install with it to those of this repository. */
@@ -84,6 +96,8 @@ test('it has the program, its migrations, documentation and examples, and no sou
   expect(
     packed.filter(({ path }) => /\.test\.|\.tsx?$(?<!\.d\.ts)|\.tsbuildinfo|^dist\/testing/.test(path)),
   ).toEqual([]);
+  const migrations = packed.flatMap(({ path }) => (path.startsWith('migrations/') ? [path.slice(11)] : []));
+  expect(migrations.toSorted()).toEqual(readdirSync(join(ROOT, 'migrations')).toSorted());
 });
 
 test('its documentation has its pictures, and no link in it is broken but those to the sources', () => {

@@ -65,7 +65,11 @@ export interface Clone {
 export function freshClone(installs = true): Clone {
   const parent = mkdtempSync(join(tmpdir(), 'payhook first hour '));
   const folder = join(parent, 'payhook');
-  const made = new Set(['dist', 'dist.next', 'data', 'screenshots', '.git', 'bench/results.json']);
+  const tools = ['test/tools/python', 'test/tools/java/lib', 'test/tools/sepa/vendor', 'test/tools/out'];
+  const made = new Set([
+    ...['dist', 'dist.next', 'data', 'screenshots', '.git', 'bench/results.json', 'packages/client/dist'],
+    ...tools,
+  ]);
   const isMade = (path: string) => basename(path) === 'node_modules' || made.has(relative(ROOT, path));
   cpSync(ROOT, folder, { recursive: true, filter: (path) => !isMade(path) });
   if (!installs)
