@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makePayee, makePayout } from '../api/fixtures.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { runHere } from './here.ts';
+import { runHere, runOn } from './here.ts';
 import { type Machine, settingsOf, startMachine } from './support.ts';
 
 const world = useWorld({ cell: 0 });
@@ -17,7 +17,7 @@ const run = (...args: string[]) =>
   runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, cwd: machine.folder });
 
 test('an export names the rule by which a bank may refuse the file, and doctor the account', async () => {
-  const doctor = async () => (await machine.run(['doctor'], { env: await settingsOf(world) })).stdout;
+  const doctor = async () => (await runOn(machine)(['doctor'], { env: await settingsOf(world) })).stdout;
   const debtor = { name: 'Shop', iban: 'DE02120300000000202051' };
   const change = (fields: object) =>
     run('account', 'change', '--debtor', JSON.stringify({ ...debtor, ...fields }));

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Answer, json, stub } from '../client/support.ts';
+import { runOn } from './here.ts';
 import { startMachine } from './support.ts';
 
 test('an interrupted export leaves no file', async () => {
@@ -13,7 +14,7 @@ test('an interrupted export leaves no file', async () => {
   const machine = startMachine();
   onTestFinished(() => machine.close());
   const env = { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' };
-  const ran = await machine.run(['payouts', 'export', 'po_1'], { env });
+  const ran = await runOn(machine)(['payouts', 'export', 'po_1'], { env });
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(ran.stderr).toMatch(/^payhook: the download was cut off: .+\n$/);
   expect(machine.files()).toEqual([]);
@@ -25,7 +26,7 @@ test('an ill-formed id is a usage error, and no request is sent', async () => {
   onTestFinished(() => machine.close());
   const env = { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' };
   for (const id of ['', '..']) {
-    const ran = await machine.run(['payouts', 'delete', id, '--yes'], { env });
+    const ran = await runOn(machine)(['payouts', 'delete', id, '--yes'], { env });
     expect(ran).toMatchObject({
       code: 2,
       stdout: '',
@@ -39,7 +40,7 @@ test('a command identifies itself', async () => {
   const { url, seen } = await stub(json(200, { data: [], pagination: { pages: 0 } }));
   const machine = startMachine();
   onTestFinished(() => machine.close());
-  await machine.run(['keys', 'list'], { env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' } });
+  await runOn(machine)(['keys', 'list'], { env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' } });
   expect(seen[0]).toMatchObject({
     url: '/v2/api-keys',
     headers: { 'user-agent': 'payhook-cli' },

@@ -5,6 +5,7 @@ import { latencyProxy } from '../support/latency.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { useAccount, useWorld } from '../support/world.ts';
+import { runOn } from './here.ts';
 import { type RunOptions, type Started, useMachine } from './support.ts';
 
 const world = useWorld({ settings: { DELIVERY_SCHEDULE: '0s,1s,1h' } });
@@ -158,12 +159,15 @@ test('an answer that is no 2xx, a redirect and a closed port are failed attempts
   expect(await endpoints()).toEqual([]);
 });
 
-test('--types, --owner and --secret are those of its endpoint', async () => {
+test('--types, --owner and --secret are those of its endpoint, --server names the server instead of PAYHOOK_URL, and it ends when somebody deletes the endpoint', async () => {
   const receiver = await local();
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   machine.write('forward-secret', secret);
   const args = ['--types', 'order.*, cart.left', '--owner', 'shop-7', '--secret', '@forward-secret'];
-  const forwarding = await forward(receiver.url, args);
+  const { PAYHOOK_API_KEY } = environment().env;
+  const forwarding = await forward(receiver.url, [...args, '--server', world.url], {
+    env: { PAYHOOK_API_KEY },
+  });
   expect(forwarding.secret).toBe(secret);
   expect((await api.get(forwarding.path)).body).toMatchObject({
     event_types: ['order.*', 'cart.left'],
@@ -175,7 +179,8 @@ test('--types, --owner and --secret are those of its endpoint', async () => {
   const requests = await receiver.until(1);
   expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([event]);
   await untilLogged(forwarding, event, 'delivered');
-  await forwarding.stop();
+  await api.delete(forwarding.path);
+  expect((await forwarding.started.ended).code).toBe(1);
 });
 
 test('the endpoint of one that was killed is deleted by the next start once nobody has asked it for five minutes', async () => {
@@ -237,7 +242,7 @@ test('when the server goes away it goes on trying, and reports later what it cou
 test('a wrong key, and a key that is revoked meanwhile, end it with the refusal', async () => {
   const receiver = await local();
   const args = ['listen', '--forward-to', receiver.url];
-  const wrong = await machine.run(args, environment(world.url, 'ph_wrong'));
+  const wrong = await runOn(machine)(args, environment(world.url, 'ph_wrong'));
   expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('API key') });
   const { body: key, text, status } = await api.post('/v2/api-keys', { name: 'laptop' });
   expect(status, text).toBe(201);
@@ -247,13 +252,6 @@ test('a wrong key, and a key that is revoked meanwhile, end it with the refusal'
   const { code, stderr } = await forwarding.started.ended;
   expect(code).toBe(1);
   expect(JSON.parse(stderr).error.message).toContain('API key');
-});
-
-test('an endpoint that somebody deletes ends it', async () => {
-  const receiver = await local();
-  const forwarding = await forward(receiver.url);
-  await api.delete(forwarding.path);
-  expect((await forwarding.started.ended).code).toBe(1);
 });
 
 test.each([
@@ -269,24 +267,12 @@ test.each([
   [['--types', 'order.*'], '--types needs --forward-to'],
   [['--owner', 'shop-7'], '--owner needs --forward-to'],
 ])('listen %j is a usage error', async (args, message) => {
-  const ran = await machine.run(['listen', ...args], environment());
+  const ran = await runOn(machine)(['listen', ...args], environment());
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-test('--server names the server instead of PAYHOOK_URL', async () => {
-  const receiver = await local();
-  const { PAYHOOK_API_KEY } = environment().env;
-  const forwarding = await forward(receiver.url, ['--server', world.url], { env: { PAYHOOK_API_KEY } });
-  const event = await publish();
-  const [request] = await receiver.until(1);
-  expect(request?.headers['webhook-id']).toBe(event);
-  await forwarding.line(event);
-  expect((await forwarding.stop()).code).toBe(0);
-  expect(await endpoints()).not.toContain(forwarding.id);
-});
-
 test('without a server it names the command for the server of this machine', async () => {
-  const ran = await machine.run(['listen', '--forward-to', 'http://localhost:3000']);
+  const ran = await runOn(machine)(['listen', '--forward-to', 'http://localhost:3000']);
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   expect(ran.stderr).toContain('payhook webhooks create http://localhost:3000/');
 });

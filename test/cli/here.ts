@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import type { Command } from 'commander';
 import { expect } from 'vitest';
 import { type ErrorReport, reportOf, textOf } from '../../src/cli/command/errors.ts';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -6,7 +8,7 @@ import { type Json, nothingChanges } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import type { World } from '../support/world.ts';
-import type { Machine, Ran, RunOptions } from './support.ts';
+import type { Machine, Ran } from './support.ts';
 
 /** The result of a command that ran inside the test. */
 export interface RanHere extends Ran {
@@ -22,6 +24,18 @@ const never = (): never => {
 /** The table of commands, for inspection. */
 export const programHere = () =>
   buildProgram({ terminal: createTerminal(false), exit: never, finish: () => undefined });
+
+/** What `--help` prints about a command of that table. */
+export function helpOf(command: Command): string {
+  let printed = '';
+  command.configureOutput({
+    writeOut: (text) => {
+      printed += text;
+    },
+  });
+  command.outputHelp();
+  return printed;
+}
 
 /** Catches what is written to a stream until `release`, which returns it. */
 function capture(stream: NodeJS.WriteStream): { release(): string } {
@@ -41,18 +55,30 @@ function capture(stream: NodeJS.WriteStream): { release(): string } {
   };
 }
 
+interface HereOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Standard input. */
+  readonly input?: string;
+}
+
 /**
  * Runs a command inside this process, as `main` does, without a terminal; in a folder, if one is given. PAYHOOK_URL and
  * PAYHOOK_API_KEY name its server.
  */
 export async function runHere(
   args: readonly string[],
-  { env = {}, cwd }: { env?: Readonly<Record<string, string>>; cwd?: string } = {},
+  { env = {}, cwd, input = '' }: HereOptions = {},
 ): Promise<RanHere> {
   const json = args.includes('--json');
-  const before = { env: process.env, cwd: process.cwd() };
+  const before = {
+    env: process.env,
+    cwd: process.cwd(),
+    stdin: Object.getOwnPropertyDescriptor(process, 'stdin'),
+  };
   process.env = { ...plainEnvironment(), ...env };
   if (cwd) process.chdir(cwd);
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   const [out, err] = [capture(process.stdout), capture(process.stderr)];
   let code = 0;
   let error: ErrorReport | null = null;
@@ -71,6 +97,7 @@ export async function runHere(
   const [stdout, stderr] = [out.release(), err.release()];
   process.env = before.env;
   process.chdir(before.cwd);
+  if (before.stdin) Object.defineProperty(process, 'stdin', before.stdin);
   return { code, stdout, stderr, error, json: () => JSON.parse(stdout) };
 }
 
@@ -80,8 +107,11 @@ export async function runHere(
  */
 export const runOn =
   (machine: Machine) =>
-  (args: readonly string[], { env = {} }: Pick<RunOptions, 'env'> = {}): Promise<RanHere> =>
-    runHere(args, { env: { ...machine.environment, ...env }, cwd: machine.folder });
+  (
+    args: readonly string[],
+    { env = {}, ...rest }: Pick<HereOptions, 'env' | 'input'> = {},
+  ): Promise<RanHere> =>
+    runHere(args, { ...rest, env: { ...machine.environment, ...env }, cwd: machine.folder });
 
 /** Commands with an API key, run inside this process, in the folder of a machine if one is given. */
 export function commandsAt(

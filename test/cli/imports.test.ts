@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { AFFILIATES, allOf, COMMISSIONS, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
 import { number, xlsx } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { commandsOf } from './here.ts';
+import { commandsOf, runOn } from './here.ts';
 import { ROOT, useMachine } from './support.ts';
 
 const world = useWorld();
@@ -13,9 +13,8 @@ const machine = useMachine();
 const { run: runArgs, runJson } = commandsOf(world, api, machine);
 
 const run = (args: readonly string[]) => runArgs(...args);
-/** Runs a process, because standard input belongs to one. */
 const runWith = (input: string, ...args: string[]) =>
-  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, input });
+  runOn(machine)(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, input });
 const example = (name: string) => join(ROOT, 'examples/imports', name);
 
 test('guesses are printed, and refused without --yes', async () => {

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { useWorld } from '../support/world.ts';
+import { runOn } from './here.ts';
 import { ROOT, useMachine } from './support.ts';
 
 // `payhook mcp` as an assistant uses it: a process, with messages over its standard input and output.
@@ -30,14 +31,21 @@ interface Assistant {
   tools(): Promise<string[]>;
 }
 
-/** Starts the command with a key for this server. */
-function start(options: readonly string[] = [], { key = world.api.key, url = world.url } = {}): Assistant {
+/** Starts the command with a key for this server; `ends` takes what ends it. */
+function start(
+  options: readonly string[] = [],
+  {
+    key = world.api.key,
+    url = world.url,
+    ends = onTestFinished as (end: () => Promise<void>) => unknown,
+  } = {},
+): Assistant {
   const child = spawn(process.execPath, [join(ROOT, 'dist/cli/main.js'), 'mcp', ...options], {
     cwd: machine.folder,
     env: { ...machine.environment, PAYHOOK_URL: url, PAYHOOK_API_KEY: key },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  onTestFinished(async () => {
+  ends(async () => {
     child.stdin.end();
     if (child.exitCode === null) await once(child, 'exit');
   });
@@ -67,8 +75,20 @@ function start(options: readonly string[] = [], { key = world.api.key, url = wor
   };
 }
 
+// one that only reads and one that may change money, for all tests that need no other options
+let reader: Assistant;
+let payer: Assistant;
+const ends: (() => Promise<void>)[] = [];
+beforeAll(() => {
+  const shared = { ends: (end: () => Promise<void>) => ends.push(end) };
+  [reader, payer] = [start([], shared), start(['--allow-money'], shared)];
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
 test('initialize answers with the version that the assistant asked for, or the newest, and a ping with nothing', async () => {
-  const { ask } = start();
+  const { ask } = reader;
   const params = {
     protocolVersion: '2025-03-26',
     capabilities: {},
@@ -87,7 +107,7 @@ test('initialize answers with the version that the assistant asked for, or the n
 });
 
 test('without options the tools only read, and none of them returns a secret', async () => {
-  const { ask, use } = start();
+  const { ask, use } = reader;
   const { result } = await ask('tools/list');
   const names = result.tools.map(({ name }: Message) => name);
   expect(names).toEqual(
@@ -123,7 +143,6 @@ test('without options the tools only read, and none of them returns a secret', a
 });
 
 test('a write is refused without its option, and a change of money needs the one for money', async () => {
-  const reader = start();
   const body = { email: 'zoe@example.com' };
   expect(await reader.use('createAffiliate', { body })).toEqual({
     isError: true,
@@ -137,7 +156,6 @@ test('a write is refused without its option, and a change of money needs the one
     value: expect.stringContaining('--allow-money'),
   });
   expect(await writer.tools()).not.toContain('changeAffiliate');
-  const payer = start(['--allow-money']);
   expect(await payer.use('createCommission', { body: commission })).toMatchObject({
     value: { amount: 3190 },
   });
@@ -150,7 +168,7 @@ test('a write is refused without its option, and a change of money needs the one
 });
 
 test('an idempotency key repeats a call without a second effect', async () => {
-  const { use } = start(['--allow-money']);
+  const { use } = payer;
   const call = (amount: number) =>
     use('createAdjustment', {
       affiliate_id: affiliate,
@@ -182,7 +200,7 @@ test('a token with one scope sees the tools of that scope, and the server refuse
 });
 
 test('wrong arguments, unknown tools and refusals are results that name the mistake', async () => {
-  const { use, ask, say } = start();
+  const { use, ask, say } = reader;
   expect(await use('getAffiliate')).toEqual({ isError: true, value: 'getAffiliate needs affiliate_id' });
   expect(await use('getAffiliate', { affiliate_id: 1, id: 2 })).toMatchObject({
     isError: true,
@@ -220,7 +238,7 @@ test('a server that is down is reported by each call, and the command goes on', 
 });
 
 test('it needs a server and a key, and its help says what an assistant may do', async () => {
-  const without = await machine.run(['mcp']);
+  const without = await runOn(machine)(['mcp']);
   expect(without).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('give payhook mcp PAYHOOK_URL'),

@@ -256,7 +256,7 @@ test('a failed server changes no row', async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as { port: number };
   const args = ['relay', '--database', databaseUrl(), '--table', 'outbox', '--once'];
-  const ran = await machine.run(args, environment(`http://127.0.0.1:${port}`));
+  const ran = await runOn(machine)(args, environment(`http://127.0.0.1:${port}`));
   server.close();
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(await rows()).toMatchObject([{ external_id: 'kept', refused_at: null, refusal: null }]);
@@ -277,13 +277,13 @@ test.each([
   ],
   [['--database', 'postgres://x'], 2, "required option '--table <name>' not specified"],
 ])('relay %j is refused', async (args, code, message) => {
-  const ran = await machine.run(['relay', ...args], environment());
+  const ran = await runOn(machine)(['relay', ...args], environment());
   expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
 });
 
 test('a missing table, a missing column and an unreachable database are named', async () => {
   const at = (database: string, table: string) =>
-    machine.run(['relay', '--database', database, '--table', table, '--once'], environment());
+    runOn(machine)(['relay', '--database', database, '--table', table, '--once'], environment());
   const missing = await at(databaseUrl(), 'nowhere.outbox');
   expect(missing).toMatchObject({
     code: 1,
@@ -298,7 +298,7 @@ test('a missing table, a missing column and an unreachable database are named', 
   const away = await at('postgres://shop@127.0.0.1:1/shop', 'outbox');
   expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('ECONNREFUSED') });
   expect(away.stderr).not.toContain('    at ');
-  const key = await machine.run(
+  const key = await runOn(machine)(
     ['relay', '--database', databaseUrl(), '--table', 'outbox', '--once'],
     environment(world.url, 'ph_wrong'),
   );

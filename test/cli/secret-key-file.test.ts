@@ -9,7 +9,11 @@ const machine = useMachine();
 beforeAll(() => machine.init());
 
 /** What a starting server, and then `doctor`, say about the secret key file with each of these modes. */
-async function warnings(path: string, [first = 0, ...others]: readonly number[], options: RunOptions = {}) {
+async function warnings(
+  path: string,
+  [first = 0, ...others]: readonly number[],
+  options: Pick<RunOptions, 'env'> = {},
+) {
   chmodSync(path, first);
   const server = await startServer(machine, options);
   const doctor: string[] = [];

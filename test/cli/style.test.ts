@@ -5,7 +5,7 @@ import type { Command, Option } from 'commander';
 import { afterEach, describe, expect, test } from 'vitest';
 import { takes } from '../../src/cli/command/option-rules.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
-import { programHere, runHere } from './here.ts';
+import { helpOf, programHere, runHere } from './here.ts';
 import { ROOT } from './support.ts';
 
 const program = await programHere();
@@ -31,17 +31,6 @@ function lineOf(name: string, command: Command): string[] {
     ...places.map(({ argChoices }) => argChoices?.[0] ?? 'x'),
     ...needed.flatMap(({ long, argChoices }) => [long ?? '', argChoices?.[0] ?? 'x']),
   ];
-}
-
-function helpOf(command: Command): string {
-  let printed = '';
-  command.configureOutput({
-    writeOut: (text) => {
-      printed += text;
-    },
-  });
-  command.outputHelp();
-  return printed;
 }
 
 describe.each(COMMANDS)('%s', (name, command) => {

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { ROOT } from '../cli/support.ts';
 import { browserOf, register, signedIn } from '../oauth/support.ts';
 import { apiOf } from '../support/api.ts';
-import { someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { hasGo, runGo, withoutGo } from '../support/go.ts';
 import { hasCryptography, python, pythonEnvironment, withoutPython } from '../support/python.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -188,6 +188,7 @@ describe.each(LANGUAGES)('the client in $name', ({ name, isHere, without, start 
 
   // another build of TypeScript, and another class of Python: a short run makes some of the calls with them
   const isOther = /bundled|async/.test(name);
+  const inEachRun = isOther ? longRun.test : test;
   const lacksEd25519 = name.startsWith('Python') && isHere && !hasCryptography;
   const withoutEd25519 = lacksEd25519 ? ' (skipped: no package cryptography on this machine)' : without;
 
@@ -208,7 +209,7 @@ describe.each(LANGUAGES)('the client in $name', ({ name, isHere, without, start 
     });
   }
 
-  test.skipIf(!isHere)(
+  inEachRun.skipIf(!isHere)(
     `a write whose answer a gateway replaced with 504 after the commit is done once${without}`,
     async () => {
       const { key } = await world.otherAccount();
@@ -233,7 +234,7 @@ describe.each(LANGUAGES)('the client in $name', ({ name, isHere, without, start 
     },
   );
 
-  test.skipIf(!isHere)(
+  inEachRun.skipIf(!isHere)(
     `a merchant grants an application access, and its token is valid${without}`,
     async () => {
       const registered = await register(world.api, { redirect_uris: ['https://shop.example.com/callback'] });
@@ -273,10 +274,10 @@ describe.each(LANGUAGES)('the client in $name', ({ name, isHere, without, start 
     const changed = await started.run({ ...call, body: body.replace('test', 'tesT') });
     expect(changed).toMatchObject({ outcome: 'not_genuine', code: 'wrong_signature' });
   };
-  test.skipIf(!isHere)(`a real delivery is genuine until a byte of it changes${without}`, () =>
+  inEachRun.skipIf(!isHere)(`a real delivery is genuine until a byte of it changes${without}`, () =>
     realDelivery('standard'),
   );
-  test.skipIf(!isHere || lacksEd25519)(
+  inEachRun.skipIf(!isHere || lacksEd25519)(
     `a real delivery that is signed with a private key is genuine until a byte of it changes${withoutEd25519}`,
     () => realDelivery('ed25519'),
   );

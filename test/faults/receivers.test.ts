@@ -479,7 +479,7 @@ test('thousands of origins leave nothing behind', async () => {
       receiver.received.length = 0;
     }
   };
-  await visit(0, rounds(1500, 3000));
+  await visit(0, rounds(1200, 3000));
   // Connections that wait for another request; the sender keeps 1,000 of them, the receiver has the other end of each.
   await until('the oldest idle connections are cut', () => handles() < 2 * 1000 + 50, 1000);
 });
