@@ -366,7 +366,7 @@ test('with your own database the operator gives both keys, one process after the
   await expectSigned(otherApi, endpoint);
   await expectSigned(restartedApi, await makeEndpoint(otherApi));
   for (const env of someOf([old, { ...place.env, SECRET_KEY: NEW }], 1)) {
-    const refused = await machine.run(['serve'], { env });
+    const refused = await run(['serve'], { env });
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the secret key is being rotated: set'),
@@ -382,7 +382,7 @@ test('with your own database the operator gives both keys, one process after the
   await expectSigned(otherApi, await makeEndpoint(restartedApi));
   expect((await run(['secret-key', 'rotate'], { env: both })).stdout).toContain('was already changed');
 
-  const late = await machine.run(['serve'], { env: old });
+  const late = await run(['serve'], { env: old });
   expect(late).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('SECRET_KEY is the key from before the last change'),
@@ -477,7 +477,7 @@ test.each(someOf(['own', 'embedded'], 1))(
 
     const without = own ? { ...own.env, SECRET_KEY: NEW } : place.env;
     if (!own) rmSync(join(machine.dataDir, 'secret-key'));
-    const refused = await machine.run(['serve'], { env: without });
+    const refused = await run(['serve'], { env: without });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('payhook secret-key abandon') });
     const unconfirmed = await run(['secret-key', 'abandon'], { env: without });
     expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });

@@ -216,6 +216,14 @@ test('tail shows each attempt at a failing receiver, until the event has failed'
 });
 
 test('retry sends it again, and so does retry --failed; success marks it delivered', async () => {
+  const events = [await publish(), await publish(), await publish()]; // nothing listens
+  for (const event of events) await logged(event, 'failed');
+  const list = await json('webhooks', 'list', url, '--status', 'failed');
+  expect(list).toMatchObject({
+    pagination: { total: 4 },
+    data: [{ last_error_code: 'connection_refused' }, {}, {}, { id: failed }],
+  });
+
   listener = await listen();
   const one = await run('webhooks', 'retry', url, failed);
   expect(one).toMatchObject({ code: 0, stderr: '' });
@@ -223,17 +231,6 @@ test('retry sends it again, and so does retry --failed; success marks it deliver
     `1 event is queued.\nTo see the result: payhook webhooks show ${endpoint.id} ${failed}\n`,
   );
   expect((await logged(failed, 'delivered')).attempts.at(-1)).toMatchObject({ number: 3, trigger: 'manual' });
-  await listener.stop();
-
-  const events = [await publish(), await publish(), await publish()]; // nothing listens
-  for (const event of events) await logged(event, 'failed');
-  const list = await json('webhooks', 'list', url, '--status', 'failed');
-  expect(list).toMatchObject({
-    pagination: { total: 3 },
-    data: [{ last_error_code: 'connection_refused' }, {}, {}],
-  });
-
-  listener = await listen();
   const other = await publish();
   const some = await json('webhooks', 'retry', url, '--failed', '--types', 'nobody.publishes', '--yes');
   expect(some).toMatchObject({
@@ -339,10 +336,10 @@ test('a retry that is refused midway says how many deliveries it had queued', as
     reason: 'resource_missing',
     message: 'no such webhook event at this webhook endpoint; 1 of 2 were already queued',
   });
-  await listener.stop();
 });
 
 longRun.test('with a wrong secret listen refuses, and the log says why', async () => {
+  await listener.stop();
   listener = await listen(['--secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']);
   const event = await publish();
   expect(await listener.line(event)).toMatchObject({
@@ -354,10 +351,10 @@ longRun.test('with a wrong secret listen refuses, and the log says why', async (
   const [attempt] = (await logged(event, 'failed')).attempts;
   expect(attempt.response_body).toContain('payhook listen: no signature matches');
   await listener.stop();
+  listener = await listen();
 });
 
 test('events of a disabled endpoint are held, and sent when it is enabled', async () => {
-  listener = await listen();
   expect((await run('webhooks', 'disable', url)).stdout).toBe(
     `${endpoint.id} is disabled: events for it are held.\n`,
   );
@@ -411,14 +408,17 @@ test('a URL identifies an endpoint only when no other has the same', async () =>
   expect(await json('webhooks', 'list', twin.id)).toMatchObject({ data: [], pagination: { total: 0 } });
 });
 
-test('with PAYHOOK_URL the commands call that server, and listen fetches the secrets from it', async () => {
-  const remote = { ...remoteEnv(), DATA_DIR: join(machine.folder, 'none') };
-  listener = await listen([], { env: remote });
-  const ran = await runOn(machine)(['events', 'publish', 'order.created'], { env: remote });
-  expect(await listener.line(ran.stdout.trim())).toMatchObject({ verified: true });
-  await listener.stop();
-  expect(machine.files()).not.toContain('none');
-});
+longRun.test(
+  'with PAYHOOK_URL the commands call that server, and listen fetches the secrets from it',
+  async () => {
+    const remote = { ...remoteEnv(), DATA_DIR: join(machine.folder, 'none') };
+    listener = await listen([], { env: remote });
+    const ran = await runOn(machine)(['events', 'publish', 'order.created'], { env: remote });
+    expect(await listener.line(ran.stdout.trim())).toMatchObject({ verified: true });
+    await listener.stop();
+    expect(machine.files()).not.toContain('none');
+  },
+);
 
 test.each([
   [['webhooks', 'create', 'ftp://example.com'], 'bad_request', 'invalid_url', 'url must begin with http'],

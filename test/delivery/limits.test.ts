@@ -204,22 +204,27 @@ describe.concurrent('isolation', () => {
       }),
   );
 
-  test('of ten endpoints one hangs: the nine have all their events before its first attempts are over', () =>
-    onStage({}, async (stage) => {
-      const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
-      const hold = holdResponses(hanging);
-      const tenth = await stage.endpoint(hanging);
-      const nine = await endpointsOf(stage, healthy, 9);
-      const events = await stage.publishMany(40);
-      for (const endpoint of nine) {
-        await until('all is delivered there', async () => (await waitingAt(stage, endpoint)) === 0);
-      }
-      expect(healthy.received).toHaveLength(9 * events.length);
-      // none of its attempts has ended, and the maximum is in flight
-      const attempts = await stage.world.query('select 1 from attempts where endpoint_id = $1', [tenth.uuid]);
-      expect(attempts).toEqual([]);
-      expect(hold.held).toHaveLength(FIRST_LANE);
-      hold.release();
-      await until('the tenth has its events too', async () => (await waitingAt(stage, tenth)) === 0);
-    }));
+  longRun.test(
+    'of ten endpoints one hangs: the nine have all their events before its first attempts are over',
+    () =>
+      onStage({}, async (stage) => {
+        const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
+        const hold = holdResponses(hanging);
+        const tenth = await stage.endpoint(hanging);
+        const nine = await endpointsOf(stage, healthy, 9);
+        const events = await stage.publishMany(40);
+        for (const endpoint of nine) {
+          await until('all is delivered there', async () => (await waitingAt(stage, endpoint)) === 0);
+        }
+        expect(healthy.received).toHaveLength(9 * events.length);
+        // none of its attempts has ended, and the maximum is in flight
+        const attempts = await stage.world.query('select 1 from attempts where endpoint_id = $1', [
+          tenth.uuid,
+        ]);
+        expect(attempts).toEqual([]);
+        expect(hold.held).toHaveLength(FIRST_LANE);
+        hold.release();
+        await until('the tenth has its events too', async () => (await waitingAt(stage, tenth)) === 0);
+      }),
+  );
 });

@@ -134,7 +134,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       }),
   );
 
-  test('held deliveries are claimed when their endpoint is enabled, and failed ones when retried by hand', () =>
+  test('held deliveries are claimed when their endpoint is enabled, failed ones when retried by hand, and at once what fails after its endpoint was enabled again', () =>
     behindDeadRows(async (stage, endpoint) => {
       const { look } = stepperOf(stage, 1);
       await look();
@@ -148,12 +148,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       expect(await stage.retry(endpoint, event)).toBe(200);
       expect(await look()).toMatchObject({ taken: 1 });
       await settleAll(stage, endpoint);
-    }));
 
-  test('an attempt that fails after its endpoint was enabled again is due at once', () =>
-    behindDeadRows(async (stage, endpoint) => {
-      const { look } = stepperOf(stage, 1);
-      await look();
       await stage.publish();
       expect((await look()).taken).toBe(1);
       await stage.change(endpoint, { status: 'disabled' });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, test } from 'vitest';
 import { openPlatform } from '../../src/app/platform.ts';
 import { work } from '../../src/app/serve.ts';
 import { readConfig } from '../../src/kernel/config.ts';
-import { longRun, rounds, someOf } from '../support/depth.ts';
+import { isLong, longRun, rounds } from '../support/depth.ts';
 import { statementsThat } from '../support/held.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
 import { TEST_PATIENCE_MS } from '../support/patience.ts';
@@ -275,7 +275,9 @@ describe('a worker that stalls longer than its lease', () => {
       expect(exits.map(({ code }) => code)).toEqual([0, 0]);
     });
 
-    for (const { when, statement, isCommit, isFree, unsent } of someOf(STEPS, 3)) {
+    // a short run stalls it before a request is sent, and after its answer
+    const inShortRun = STEPS.filter(({ when }) => /^(a claim was committed|results are written)$/.test(when));
+    for (const { when, statement, isCommit, isFree, unsent } of isLong ? STEPS : inShortRun) {
       test(`${when} sends nothing late and breaks no order`, { timeout: TEST_PATIENCE_MS }, async () => {
         running ??= await start();
         const { scene, server, worker } = running;

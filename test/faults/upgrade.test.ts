@@ -64,7 +64,16 @@ test.skipIf(commit === null)(
   `the previous version continues on the schema of this one, and both deliver each event once${'reason' in previous ? ` (skipped: ${previous.reason})` : ''}`,
   async () => {
     const source = mkdtempSync(join(tmpdir(), 'payhook-before-'));
-    execFileSync('sh', ['-c', `git archive ${commit} | tar -x -C "$1"`, 'sh', source], { cwd: ROOT });
+    execFileSync(
+      'sh',
+      [
+        '-c',
+        `git archive ${commit} src migrations package.json tsconfig.json | tar -x -C "$1"`,
+        'sh',
+        source,
+      ],
+      { cwd: ROOT },
+    );
     symlinkSync(MODULES, join(source, 'node_modules'));
     const database = await sharedDatabase({ isEmpty: true });
     const settings = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' };

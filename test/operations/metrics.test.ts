@@ -84,7 +84,7 @@ describe.concurrent('the metrics of a server', () => {
       expect(text).not.toContain(new URL(receiver.url).host);
     }));
 
-  test('show the backlog: what is due at enabled endpoints, since when, and the state of endpoints', () =>
+  test('show the backlog: what is due at enabled endpoints, since when, what waited at one since it was enabled again, and the state of endpoints', () =>
     onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world, ...stage }) => {
       const receiver = await stage.receiver();
       const due = await stage.endpoint(receiver);
@@ -109,6 +109,21 @@ describe.concurrent('the metrics of a server', () => {
         'payhook_endpoints{status="disabled"}': 1,
       });
       expect(value(text, 'payhook_workers')).toBe(0);
+      // there was no backup yet
+      expect(value(text, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
+      expect(value(text, 'payhook_backup_failed')).toBe(0);
+      expect(value(text, 'payhook_backup_interval_seconds')).toBeUndefined();
+
+      await at(due, "due_at = now() + interval '90 seconds'");
+      await at(off, "due_at = due_at - interval '3 days'");
+      await stage.change(off, { status: 'enabled' });
+      const later = await untilScraped(
+        world,
+        'the endpoint to be enabled',
+        (now) => series(now, 'payhook_endpoints')['payhook_endpoints{status="disabled"}'] === 0,
+      );
+      expect(value(later, 'payhook_queue_due')).toBe(3);
+      expect(value(later, 'payhook_queue_oldest_due_age_seconds')).toBeLessThan(86_400);
     }));
 
   test('a starting server shows the last backup, and a later failed one', () =>
@@ -124,24 +139,8 @@ describe.concurrent('the metrics of a server', () => {
       expect(value(text, 'payhook_backup_failed')).toBe(1);
     }));
 
-  test('deliveries that waited at an endpoint are due since it was enabled again', () =>
-    onStage({ ...MEASURED_ALONE, delivers: false }, async ({ world, ...stage }) => {
-      const endpoint = await stage.endpoint(await stage.receiver());
-      await stage.publishMany(2);
-      await stage.change(endpoint, { status: 'disabled' });
-      await world.query(`update queue set due_at = due_at - interval '3 days'`);
-      await stage.change(endpoint, { status: 'enabled' });
-      const text = await scrapeFigures(world);
-      expect(value(text, 'payhook_queue_due')).toBe(2);
-      expect(value(text, 'payhook_queue_oldest_due_age_seconds')).toBeLessThan(86_400);
-      // there was no backup yet
-      expect(value(text, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
-      expect(value(text, 'payhook_backup_failed')).toBe(0);
-      expect(value(text, 'payhook_backup_interval_seconds')).toBeUndefined();
-    }));
-
   test('are only at /metrics, and are not served without METRICS_PORT', async () => {
-    const world = await borrowWorld({ own: true, settings: MEASURED });
+    const world = await borrowWorld({ settings: MEASURED });
     const { origin } = new URL(world.metricsUrl);
     expect((await fetch(`${origin}/`)).status).toBe(404);
     expect((await fetch(`${origin}/metrics`, { method: 'POST' })).status).toBe(405);

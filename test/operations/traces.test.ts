@@ -94,7 +94,8 @@ describe('a trace', () => {
     expect([...services]).toEqual(['payhook']);
   });
 
-  test('covers a batch, each of its events and their attempt', async () => {
+  test("covers a batch, each of its events and their attempt, and an event of Payhook's own; it begins at a request whose traceparent is missing or not well-formed", async () => {
+    const other = TRACE.replace('4', '5');
     await onStage(traced, async ({ api, ...stage }) => {
       const receiver = await stage.receiver();
       await stage.endpoint(receiver);
@@ -102,33 +103,15 @@ describe('a trace', () => {
       await api.post('/v2/events/batch', { events }, { traceparent: PARENT, tracestate: STATE });
       await receiver.until(2);
       for (const { headers } of receiver.received) expect(headers.tracestate).toContain('rojo=');
-    });
-    const [request] = named('POST /v2/events/batch');
-    const transaction = named('transaction').find(({ parentSpanId }) => parentSpanId === request?.spanId);
-    const published = [...named('publish order.created'), ...named('publish order.paid')];
-    expect(published.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(
-      Array(2).fill([TRACE, transaction?.spanId]),
-    );
-    const parents = named('attempt').map(({ parentSpanId }) => parentSpanId);
-    expect(parents.toSorted()).toEqual(published.map(({ spanId }) => spanId).toSorted());
-  });
 
-  test("continues from an event of Payhook's own to its attempt", async () => {
-    await onStage(traced, async ({ api, ...stage }) => {
-      const receiver = await stage.receiver();
-      await stage.endpoint(receiver, { event_types: ['affiliate.created'] });
+      const owned = await stage.receiver();
+      await stage.endpoint(owned, { event_types: ['affiliate.created'] });
       const affiliate = { email: 'a@example.com', name_first: 'A' };
-      const made = await api.post('/v2/affiliates', affiliate, { traceparent: PARENT });
+      const made = await api.post('/v2/affiliates', affiliate, { traceparent: PARENT.replace('4', '5') });
       expect(made.status, made.text).toBe(201);
-      await receiver.until(1);
-      expect(receiver.received[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-`));
-    });
-    expect(named('publish affiliate.created')).toMatchObject([{ traceId: TRACE }]);
-    expect(named('attempt')).toMatchObject([{ traceId: TRACE }]);
-  });
+      await owned.until(1);
+      expect(owned.received[0]?.headers.traceparent).toMatch(new RegExp(`^00-${other}-`));
 
-  test('begins at a request whose traceparent is missing or not well-formed', async () => {
-    await onStage({ ...traced, delivers: false }, async ({ api }) => {
       for (const traceparent of [
         '',
         PARENT.toUpperCase(),
@@ -139,6 +122,21 @@ describe('a trace', () => {
         expect((await api.get('/v2/affiliates', { headers })).status).toBe(200);
       }
     });
+    const [request] = named('POST /v2/events/batch');
+    const transaction = named('transaction').find(({ parentSpanId }) => parentSpanId === request?.spanId);
+    const published = [...named('publish order.created'), ...named('publish order.paid')];
+    expect(published.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(
+      Array(2).fill([TRACE, transaction?.spanId]),
+    );
+    const attempts = named('attempt').filter(({ traceId }) => traceId === TRACE);
+    expect(attempts.map(({ parentSpanId }) => parentSpanId).toSorted()).toEqual(
+      published.map(({ spanId }) => spanId).toSorted(),
+    );
+
+    expect(named('publish affiliate.created')).toMatchObject([{ traceId: other }]);
+    expect(named('attempt').filter(({ traceId }) => traceId === other)).toHaveLength(1);
+    expect(named('attempt')).toHaveLength(3);
+
     const requests = named('GET /v2/affiliates');
     expect(requests).toHaveLength(4);
     for (const { traceId, parentSpanId } of requests) {
