@@ -29,13 +29,13 @@ function slowText(source: string, flags: string): string | null {
     }
   };
   for (const { start, unit, end } of hostileTexts(root, source, flags)) {
-    const of = (length: number) => cost(start + unit.repeat(Math.ceil(length / unit.length)) + end);
     const grows = (length: number, least: number) => {
-      const [before, after] = [of(length), of(length * 2)];
-      return after >= LIMIT || after > before * least;
+      const count = Math.ceil(length / unit.length);
+      const [before, after] = [count, count * 2].map((times) => cost(start + unit.repeat(times) + end));
+      return Number(after) >= LIMIT || Number(after) > Number(before) * least;
     };
-    // linear cost doubles with the length, quadratic cost grows by four
-    if (grows(256, 2.4) && grows(1024, 2.6) && grows(4096, 3)) {
+    // linear cost doubles with the length, quadratic cost grows by four; a short text shows it too, and excludes most
+    if (grows(64, 2.05) && grows(256, 2.4) && grows(1024, 2.6) && grows(4096, 3)) {
       return `${JSON.stringify(start)} + ${JSON.stringify(unit)} repeated + ${JSON.stringify(end)}`;
     }
   }
