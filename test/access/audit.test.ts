@@ -17,7 +17,7 @@ import {
 import { makeUser, PASSWORD, signInAs } from '../people/support.ts';
 import type { Answer, RequestOptions } from '../support/api.ts';
 import { isOnNode } from '../support/cell-of-file.ts';
-import { someOf } from '../support/depth.ts';
+import { isLong, someOf } from '../support/depth.ts';
 import { makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import { OPERATIONS, type Operation } from '../tenants/support.ts';
@@ -154,7 +154,8 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     const isFile = answer.headers.get('content-type')?.startsWith('text/csv');
     // an answer that is worth waiting for is not stored
     const isWaitedFor = operationId === 'claimWebhookEvents';
-    if (once && !isLook && !isFile && !isWaitedFor) {
+    // one function records the replay of all writes: a short run repeats every third
+    if (once && !isLook && !isFile && !isWaitedFor && (isLong || done.length % 3 === 0)) {
       const again = await send(actor, actor.credentials, [method, path, request]);
       expect(again.headers.get('idempotent-replayed'), operationId).toBe('true');
     }
@@ -419,8 +420,8 @@ describe.each(someOf(KINDS, 1))('what a %s does', (kind) => {
   test('leaves no entry when it reads', async () => {
     const actor = actors[kind];
     const entries = await added(async () => {
-      for (const operation of OPERATIONS.filter(({ method }) => method === 'GET'))
-        await send(actor, actor.credentials, nonsense(operation));
+      const reads = OPERATIONS.filter(({ method }) => method === 'GET');
+      for (const operation of someOf(reads, 25)) await send(actor, actor.credentials, nonsense(operation));
     });
     expect(entries).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { someOf } from '../support/depth.ts';
 import type { World } from '../support/world.ts';
 import { furnish, type Ids, nobodys, OPERATIONS, pathOf, requestOf } from '../tenants/support.ts';
 import { accountIn, borrowCells, queryIn, worldIn } from './support.ts';
@@ -36,7 +37,8 @@ const byId = OPERATIONS.filter(
 
 test('every operation answers for the ids of another cell as for ids that nobody has, and changes nothing', async () => {
   const before = [await sizes(0), await sizes(1), await sizes(2)];
-  for (const operation of byId) {
+  // the tables of another cell are in another schema: tenants/matrix.test.ts asks every operation within one
+  for (const operation of someOf(byId, 30)) {
     const ask = (foreign: Ids) => {
       const ids = { ...foreign, affiliate_id: ours.affiliate_id, program_id: ours.program_id };
       return us.request(operation.method, pathOf(operation, ids), requestOf(operation, ours));
