@@ -175,7 +175,7 @@ describe.each(WITH_ID)('$method $path', (operation) => {
             ]
           : [`0${good}`, `${good}.0`, `+${good}`, '9007199254740993', '99999999999999999999']),
       ].filter((id) => id !== good);
-      const few = ['%zz', ...bad.slice(-1)];
+      const few = bad.slice(-1);
       for (const id of FIRST_WITH.get(name) === operation ? bad : few) {
         const answer = await ask(world.api, operation, fill(operation.path, { ...ids, [name]: id }));
         expect([id.slice(0, 40), answer.status, answer.text]).toEqual([id.slice(0, 40), 404, missing.text]);
@@ -185,7 +185,7 @@ describe.each(WITH_ID)('$method $path', (operation) => {
   });
 
   // test/tenants/matrix.test.ts compares the texts of all operations, this one the headers too
-  if (!someOf(WITH_ID, 30).includes(operation)) return;
+  if (!someOf(WITH_ID, 12).includes(operation)) return;
   test("answers another account's id like a missing one, byte for byte", async () => {
     const foreign = await ask(other, operation, fill(operation.path, ids));
     const missing = await ask(other, operation, fill(operation.path));
@@ -288,7 +288,7 @@ describe('a query parameter', () => {
   });
 
   // one parser reads the queries of all operations from their descriptions
-  test.each(someOf(OPERATIONS, 60))(
+  test.each(someOf(OPERATIONS, 30))(
     '$method $path refuses an unknown one and a repeated one by name',
     async (operation) => {
       const at = fill(operation.path, ids);

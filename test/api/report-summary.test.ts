@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { isOnNode } from '../support/cell-of-file.ts';
 import { keepHouse } from '../support/chores.ts';
-import { isLong, someOf } from '../support/depth.ts';
+import { isLong, longRun, someOf } from '../support/depth.ts';
 import { WRONG_HISTORY } from '../support/imbalances.ts';
 import { BY, expectEntries, expectReports } from '../support/reports.ts';
 import { useAccount, useWorld } from '../support/world.ts';
@@ -174,13 +174,14 @@ describe('a report', () => {
       expect(await rowsOf('by=method')).toEqual([['paypal', 'usd', { paid: 1375, returned: 60 }]]);
       await expectReports(world, api, periods());
     });
+    if (!isLong) return;
     const line = `${PAYOUTS}/${payout.id}/affiliates/${id}`;
     const [{ id: back }] = (await api.get(`${line}/returned`)).body.data;
     expect((await api.delete(`${line}/returned/${back}`)).status).toBe(204);
     await inBothStates(() => expectReports(world, api, periods()));
   });
 
-  test('by country follows an affiliate whose country was changed', async () => {
+  longRun.test('by country follows an affiliate whose country was changed', async () => {
     const { id } = await makeAffiliate(api, { country: 'DE', paypal_email: 'a@example.com' });
     await makeCommission(api, id, { amount: 1000, occurred_at: '2026-02-10T12:00:00Z' });
     await completePayout(api, await makePayout(api));
@@ -342,25 +343,28 @@ describe('a report', () => {
     expect(await spanOf('period=last_year')).toEqual([`${year - 1}-01-01`, `${year - 1}-12-31`]);
   });
 
-  test('shows past payouts of an import in the month of the payment, and nothing once it is undone', async () => {
-    await makeAffiliate(api, { email: 'ada@example.com', country: 'DE' });
-    const imported = await importPaid(
-      'a,ada@example.com,30.00,usd,2026-06-20,2026-07-31',
-      'b,ada@example.com,12.00,usd,2026-06-21,2026-10-01',
-    );
-    await inBothStates(async () => {
-      for (const by of ['currency', 'affiliate', 'country'])
-        expect((await reportOf(`by=${by}&period=2026-Q3`)).rows.map(figuresOf), by).toEqual([
-          { opening: 4200, paid: 3000, closing: 1200 },
-        ]);
-      await expectReports(world, api, [...periods(), ['2026-07-01', '2026-09-30']]);
-    });
-    const undone = await api.post(`/v2/imports/${imported}/undo`);
-    expect(undone.status, undone.text).toBe(200);
-    await inBothStates(async () => {
-      for (const by of BY) expect(await rowsOf(`by=${by}&period=2026`), by).toEqual([]);
-    });
-  });
+  longRun.test(
+    'shows past payouts of an import in the month of the payment, and nothing once it is undone',
+    async () => {
+      await makeAffiliate(api, { email: 'ada@example.com', country: 'DE' });
+      const imported = await importPaid(
+        'a,ada@example.com,30.00,usd,2026-06-20,2026-07-31',
+        'b,ada@example.com,12.00,usd,2026-06-21,2026-10-01',
+      );
+      await inBothStates(async () => {
+        for (const by of ['currency', 'affiliate', 'country'])
+          expect((await reportOf(`by=${by}&period=2026-Q3`)).rows.map(figuresOf), by).toEqual([
+            { opening: 4200, paid: 3000, closing: 1200 },
+          ]);
+        await expectReports(world, api, [...periods(), ['2026-07-01', '2026-09-30']]);
+      });
+      const undone = await api.post(`/v2/imports/${imported}/undo`);
+      expect(undone.status, undone.text).toBe(200);
+      await inBothStates(async () => {
+        for (const by of BY) expect(await rowsOf(`by=${by}&period=2026`), by).toEqual([]);
+      });
+    },
+  );
 
   test('has pages of affiliates, the most paid first, with the totals of all', async () => {
     const ids: number[] = [];

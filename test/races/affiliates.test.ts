@@ -30,7 +30,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     }),
   );
 
-  test('ten equal puts create one and publish one event', () =>
+  longRun.test('ten equal puts create one and publish one event', () =>
     inArena(arena, async ({ racer, race, world }) => {
       const answers = await race(() =>
         Promise.all(
@@ -42,7 +42,8 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(tally(answers)).toEqual({ 201: 1, 200: 9 });
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
       expect(await world.query('select type from events')).toEqual([{ type: 'affiliate.created' }]);
-    }));
+    }),
+  );
 
   test('two concurrent external_ids with one e-mail address: one is created, the other is refused with its id', () =>
     inArena(arena, async ({ racer, race }) => {
