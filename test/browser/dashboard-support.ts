@@ -74,8 +74,8 @@ type Violation = readonly [rule: string, elements: readonly (readonly [html: str
 
 // the smaller of its two builds
 const axe: typeof import('axe-core') = createRequire(import.meta.url)('axe-core/axe.min.js');
-/** The axe rules about colours. Everything else is the same in light and dark mode. */
-const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+/** The axe rules about what is drawn, which take most of the time. Everything else is the same in light and dark mode. */
+const DRAWN_RULES = ['color-contrast', 'link-in-text-block', 'target-size'];
 
 /** Later rows of a table or list, and later operations of the reference, have the same markup as the first ones. */
 const REPEATED = ':is(tbody > tr, li, option, section.op):nth-child(n + 6)';
@@ -128,19 +128,19 @@ function markNewKinds(page: Page, theme: Theme): Promise<readonly string[]> {
 
 /**
  * Fails when axe finds a violation of WCAG 2.2 AA or of good practice on the page. In a long run, and where `isWhole` says
- * so (layout.test.ts has the page of every route), all rules but those about colours see the whole page, and those about
- * colours, which take most of the time, the elements of kinds that no earlier page had, in both themes. Otherwise all rules
- * see the elements of such kinds, in the light theme.
+ * so (layout.test.ts has the page of every route), all rules but those about what is drawn see the whole page, and those
+ * the elements of kinds that no earlier page had, in both themes. Otherwise all rules see the elements of such kinds, in the
+ * light theme.
  */
 export async function expectAccessible(page: Page, isWhole = isLong): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  const others = { rules: Object.fromEntries(COLOR_RULES.map((rule) => [rule, { enabled: false }])) };
+  const others = { rules: Object.fromEntries(DRAWN_RULES.map((rule) => [rule, { enabled: false }])) };
   if (isWhole) expect(await audit(page, others), page.url()).toEqual([]);
   for (const colorScheme of isWhole ? THEMES : (['light'] as const)) {
     const kinds = await markNewKinds(page, colorScheme);
     if (kinds.length === 0) continue;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const found = await audit(page, isWhole ? { runOnly: COLOR_RULES } : {}, `[${MARK}]`);
+    const found = await audit(page, isWhole ? { runOnly: DRAWN_RULES } : {}, `[${MARK}]`);
     expect(found, `${colorScheme} ${page.url()}`).toEqual([]);
     appendFileSync(auditedIn(colorScheme), kinds.map((kind) => `${kind}\n`).join(''));
   }
