@@ -8,7 +8,7 @@ import {
 } from '../../src/money/ledger/approval-rules.ts';
 import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   anonymousSenders,
@@ -350,7 +350,7 @@ test('a new name, a lower role and an earlier approval bar nobody', async () => 
   await completePayout(api, payout);
 });
 
-test('a change voids the first of two approvals, and so does a rejection', async () => {
+longRun.test('a change voids the first of two approvals, and so does a rejection', async () => {
   await setApproval('second_person');
   const owed = await owe();
   const payout = await create(api.request);

@@ -103,6 +103,8 @@ const CASES = OPERATIONS.flatMap((operation) => {
   }));
 });
 
+const firstFieldOf = (operation: Operation) => CASES.find((each) => each.operation === operation)?.place.name;
+
 describe('a field of the wrong type is refused by its name', () => {
   let before: Awaited<ReturnType<typeof dump>>;
   beforeAll(async () => {
@@ -114,15 +116,18 @@ describe('a field of the wrong type is refused by its name', () => {
     // filters have their own rules and reasons: payout-filters.test.ts
     if (types === null || place.name === 'filters') return;
     const path = fill(operation.path, ids);
+    const isFirst = place.name === firstFieldOf(operation);
+    // one reader checks the types of all bodies: a short run tries objects and what a lenient reader could take, and all at the first field
+    const isTried = (value: unknown) => isFirst || (typeof value !== 'number' && !Array.isArray(value));
     for (const [type, values] of Object.entries(WRONG)) {
       if (types.has(type as Type)) continue;
-      for (const value of values.filter((each) => isLong || mayBeTaken(each, types))) {
+      for (const value of values.filter((each) => isLong || (mayBeTaken(each, types) && isTried(each)))) {
         const answer = await requestOf(operation)(operation.method, path, { body: place.with(value) });
         expectRefusal(answer, 400, 'invalid_body', place.name);
       }
     }
     if (types.has('number') && place.schema.type !== undefined) {
-      for (const value of [1.5, Number.MAX_SAFE_INTEGER * 2])
+      for (const value of isFirst ? [1.5, Number.MAX_SAFE_INTEGER * 2] : [1.5])
         expectRefusal(
           await requestOf(operation)(operation.method, path, { body: place.with(value) }),
           400,

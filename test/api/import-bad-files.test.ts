@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { longRun, rounds, someOf } from '../support/depth.ts';
+import { isLong, longRun, rounds, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -35,7 +35,7 @@ async function expectRefusedWhole(
   message: string,
 ): Promise<void> {
   await nothingChanges(world, async () => {
-    for (const query of someOf(['', '?partial=true', '?dry_run=true'], 2)) {
+    for (const query of someOf(['?partial=true', '?dry_run=true', ''], 1)) {
       const answer = await upload(file, query);
       expectRefusal(answer, 400, 'invalid_file', message);
       expect(answer.body.error.message.length).toBeLessThan(500);
@@ -47,6 +47,8 @@ async function expectRefusedWhole(
 async function refusedLine(upload: typeof sales, file: string, line: number, message: string): Promise<void> {
   await nothingChanges(world, async () => {
     expectRefusal(await upload(file), 400, 'invalid_lines', `line ${line}: ${message}`);
+    // a dry run reports the same list, which import-lines.test.ts compares in every run
+    if (!isLong) return;
     const dry = await upload(file, '?dry_run=true');
     expect(dry.body.errors).toEqual([{ line, message }]);
   });

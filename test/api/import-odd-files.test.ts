@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { isLong } from '../support/depth.ts';
 import { number, oneSheet, type XlsxSheet, xlsx } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
@@ -24,8 +25,10 @@ const send = (path: string, file: string | Buffer, query: object = {}) => {
   return api.upload(`/v2/imports${path}?${new URLSearchParams(texts)}`, file);
 };
 
+/** A preview, which changes nothing: import-layouts.test.ts compares the rows in every run. */
 const preview = async (file: string | Buffer, query?: object): Promise<Json> => {
-  const answer = await nothingChanges(world, () => send('/preview', file, query));
+  const look = () => send('/preview', file, query);
+  const answer = await (isLong ? nothingChanges(world, look) : look());
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 };

@@ -357,7 +357,10 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
   const inOrder = (sort: string) => allOf(api, `${path()}?sort=${sort}`);
 
   test.each(sortFields)('can be sorted by %s both ways, every row once', async (field) => {
-    const [up, down] = [await inOrder(field), await inOrder(`-${field}`)];
+    const isFirst = field === sortFields[0];
+    const up = await inOrder(field);
+    // one function reverses every order: a short run tries it at the first field of each list
+    const down = isLong || isFirst ? await inOrder(`-${field}`) : up.toReversed();
     const everything = await all();
     const text = (rows: Json[]) => rows.map((row) => JSON.stringify(row));
     expect(text(up).toSorted()).toEqual(text(everything).toSorted());
@@ -372,7 +375,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       [field, up],
       [`-${field}`, down],
     ] as const;
-    for (const [sort, expected] of field === sortFields[0] ? orders : someOf(orders, 1)) {
+    for (const [sort, expected] of isTried && isFirst ? orders : someOf(orders, 1)) {
       const [rows, pages] = await walkBy(path(), { sort, per_page: pagesOf(expected.length) });
       expect(rows).toEqual(expected);
       const numbers = pages.map(({ page }) => page);
@@ -383,8 +386,8 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     }
   });
 
-  // a short run reads pages by their links in one order of each list, and in the others by cursors alone
-  test.each(sortFields.slice(0, rounds(1, 100)))(
+  // one function writes the links of all lists: a short run reads pages by them in one order of some, and elsewhere by cursors alone
+  test.each(sortFields.slice(0, rounds(isTried ? 1 : 0, 100)))(
     'can be read by links in the order of %s, both ways',
     async (field) => {
       for (const sort of [field, `-${field}`]) {
@@ -414,13 +417,8 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     const forged = (...cursor: unknown[]) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
     const nothing = key.map(() => 'nothing of the kind\0');
     for (const after of [
-      '',
-      'x',
-      '%',
-      next.slice(1),
-      forged(),
-      forged(list, order, page),
       forged('listX', order, page, key),
+      ...(isTried ? ['', 'x', '%', next.slice(1), forged(), forged(list, order, page)] : []),
     ])
       expectRefusal(await query(path(), { after }), 400, 'invalid_query', 'after');
     for (const cursor of [
@@ -483,10 +481,10 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
   if (filters.length === 0) return;
 
   // lists share the filters of a name: a short run tries all values at the first list that has it
-  const valuesOf = <Value>(name: string, all: readonly Value[]): readonly Value[] =>
+  const valuesOf = <Value>(name: string, all: readonly Value[], most = 3): readonly Value[] =>
     LISTS.find((list) => list.filters.some((filter) => filter.name === name))?.path === path
       ? all
-      : someOf(all, 3);
+      : someOf(all, most);
 
   /** Those that a short run tries: of the four ends of a period one, and all four at the first list that has it. */
   const tried = filters.filter(
@@ -494,7 +492,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
   );
 
   test.each(tried)('refuses a bad $name by name', async ({ name, schema }) => {
-    for (const value of valuesOf(name, badValues(name, schema)))
+    for (const value of valuesOf(name, badValues(name, schema), 1))
       expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
   });
 
@@ -503,8 +501,8 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     const values = await goodValues(name, schema, rows);
     const cases = SPAN.test(name) ? valuesOf(name, values) : values;
     const [some] = cases.filter(([, found]) => rows.filter(found).length > 1);
-    // a short run walks through each list with its first filter
-    if (some && (isLong || name === filters[0]?.name))
+    // a short run walks through some lists with their first filter
+    if (some && (isLong || (isTried && name === filters[0]?.name)))
       expect((await walkBy(path(), { [name]: some[0], per_page: pagesOf(rows.length) }))[0]).toEqual(
         rows.filter(some[1]),
       );
@@ -517,6 +515,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       expect(answer.body.pagination.total).toBe(expected.length);
     }
     // the same in another order, for which the planner may choose another plan
+    if (valuesOf(name, [1, 2, 3, 4]).length < 4) return;
     const [value, matches] = cases.find(([, found]) => rows.some(found)) ?? cases[0]!;
     const order = sortFields.includes('id') ? 'id' : (sortFields[0] ?? '');
     const sorted = await allOf(api, `${path()}?${new URLSearchParams({ [name]: value, sort: order })}`);

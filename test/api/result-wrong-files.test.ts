@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { camt, pain002 } from '../support/bank.ts';
-import { longRun, rounds } from '../support/depth.ts';
+import { isLong, longRun, rounds, someOf } from '../support/depth.ts';
 import { useWorld } from '../support/world.ts';
 import {
   completePayout,
@@ -126,6 +126,8 @@ test('a file of last year is about another payout, in every format, although peo
   expect(outcomes(found)).toEqual([[now.ids[1], 'paid', 2000]]);
   expect(found.problems).toMatchObject([{ kind: 'other_payout', affiliate_id: null }]);
   expect(found.counts).toMatchObject({ paid: 1, unanswered: 1 });
+  // results.test.ts reads right files of each format
+  if (!isLong) return;
   for (const [kind, fileOf] of Object.entries(FILES))
     expect([kind, outcomes(await propose(payout, fileOf(now)))]).toEqual([
       kind,
@@ -156,8 +158,8 @@ test('a file cut off anywhere is refused, or reports nothing that the whole file
     const ends = [...whole.entries()].flatMap(([at, byte]) => (byte === 10 ? [at, at + 1] : []));
     const count = rounds(3, 12);
     const places = Array.from({ length: count }, (_, index) => Math.floor((index * whole.length) / count));
-    const cuts = new Set([...ends.slice(0, -1), ...places, whole.length - 1]);
-    for (const at of cuts) {
+    const cuts = [...new Set([...ends.slice(0, -1), ...places])];
+    for (const at of new Set([...someOf(cuts, 7), whole.length - 1])) {
       const answer = await send(own.payout, whole.subarray(0, at));
       if (answer.status === 400) {
         expect(['invalid_file', 'result_of_another_payout'], answer.text).toContain(answer.reason);

@@ -176,7 +176,7 @@ test('scheduled backups save every cell that is due; one that fails is reported,
   await setCell(2, 2);
 });
 
-test('a chore that fails in another cell is shown with its cell, and cell 0 notifies', async () => {
+longRun.test('a chore that fails in another cell is shown with its cell, and cell 0 notifies', async () => {
   world.expectErrors();
   const { platform } = world;
   const db = platform.cells.of(1);

@@ -7,7 +7,7 @@ import { uuidOf } from '../../src/kernel/ids.ts';
 import { hashSecret } from '../../src/kernel/secrets.ts';
 import { apiOf } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
-import { rounds, someOf } from '../support/depth.ts';
+import { longRun, rounds, someOf } from '../support/depth.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { useWorld, type World } from '../support/world.ts';
 import {
@@ -689,7 +689,7 @@ describe('concurrently, with 25 ms to the database', () => {
     }
   });
 
-  test('two refreshes of a confidential one: both', async () => {
+  longRun.test('two refreshes of a confidential one: both', async () => {
     const { refresh_token } = await tokensFor(slow, person, server);
     const answers = await Promise.all([1, 2].map(() => refresh(slow, server, refresh_token)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);

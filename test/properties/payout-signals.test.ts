@@ -95,7 +95,7 @@ test('signals change no amount, and those of a changed payout are those of the s
   await expectProperty({
     name: 'signals of payouts',
     arbitrary: history,
-    cases: rounds(3, 6),
+    cases: rounds(2, 6),
     check: async ({ ibans, rounds }, { note }) => {
       const api = await world.otherAccount();
       await done(api.patch('/v2/account', { payout_signals: SETTINGS }));

@@ -293,7 +293,7 @@ test('net commissions are paid with their tax, or less what is withheld, and no 
   await expectProperty({
     name: 'tax on top',
     arbitrary: history,
-    cases: rounds(4, 8),
+    cases: rounds(2, 8),
     check: async (rounds, { note }) => {
       const stage = await setStage(note);
       for (const each of rounds) await play(stage, each);

@@ -48,7 +48,7 @@ describe.each(ARENAS)('near the limit of a balance, $name', (arena) => {
     }));
 });
 
-test('of two batches that together exceed it, one is accepted', () =>
+longRun.test('of two batches that together exceed it, one is accepted', () =>
   inArena(PLAIN, async ({ api, racer, race, world }) => {
     const [id = 0] = await makeAffiliates(api, 1);
     await bookDebt(world, id, MOST - 600 * LARGE);
@@ -64,7 +64,8 @@ test('of two batches that together exceed it, one is accepted', () =>
       ),
     );
     expect(tally(answers)).toEqual({ 200: 1, 400: 1 });
-  }));
+  }),
+);
 
 test('a commission that was being written while an import filled the balance is refused', () =>
   inArena(PLAIN, async ({ api, world }) => {

@@ -60,7 +60,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     }));
 });
 
-test('a put that waits for an id, and a change of the endpoint that gets it, do not deadlock', () =>
+longRun.test('a put that waits for an id, and a change of the endpoint that gets it, do not deadlock', () =>
   inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
     const { body: made } = await api.post(ENDPOINTS, { url });
     await world.query('begin');
@@ -72,4 +72,5 @@ test('a put that waits for an id, and a change of the endpoint that gets it, do 
     await untilLockWait(world, 2);
     await world.query('commit');
     for (const { status, text } of await Promise.all([put, change])) expect(status, text).toBe(200);
-  }));
+  }),
+);

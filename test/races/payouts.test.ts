@@ -215,7 +215,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('of delete and create at once the create happens after the delete or is refused', () =>
+  longRun.test('of delete and create at once the create happens after the delete or is refused', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const affiliates = await makeAffiliates(api, 2);
       const sales = salesFor(affiliates, 6);
@@ -242,33 +242,37 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
           expect(commissions.every(({ payout_id }) => payout_id === null)).toBe(true);
         }
       }
-    }));
+    }),
+  );
 
-  test('an affiliate who becomes inactive during a create is inside whole or left out with the reason', () =>
-    inArena(arena, async ({ api, racer, race }) => {
-      const [first = 0, second = 0] = await makeAffiliates(api, 2);
-      const sales = salesFor([first, second], 6);
-      await takeIn(api, sales);
-      for (const gap of GAPS_MS) {
-        await api.patch(`/v2/affiliates/${first}`, { status: 'active' });
-        const [, made] = await race(() =>
-          staggered(
-            gap,
-            () => racer(0).patch(`/v2/affiliates/${first}`, { status: 'inactive' }),
-            () => racer(1).post(PAYOUTS),
-          ),
-        );
-        const own = sales.filter(({ affiliate_id }) => affiliate_id === first);
-        const line = made?.body.affiliates.find(
-          (one: { affiliate_id: number }) => one.affiliate_id === first,
-        );
-        if (line) expect(line.totals[0].amount).toBe(sumOf(own));
-        else {
-          expect(made?.body.excluded).toMatchObject([
-            { reason: 'affiliate_inactive', affiliate_count: 1, totals: [{ amount: sumOf(own) }] },
-          ]);
+  longRun.test(
+    'an affiliate who becomes inactive during a create is inside whole or left out with the reason',
+    () =>
+      inArena(arena, async ({ api, racer, race }) => {
+        const [first = 0, second = 0] = await makeAffiliates(api, 2);
+        const sales = salesFor([first, second], 6);
+        await takeIn(api, sales);
+        for (const gap of GAPS_MS) {
+          await api.patch(`/v2/affiliates/${first}`, { status: 'active' });
+          const [, made] = await race(() =>
+            staggered(
+              gap,
+              () => racer(0).patch(`/v2/affiliates/${first}`, { status: 'inactive' }),
+              () => racer(1).post(PAYOUTS),
+            ),
+          );
+          const own = sales.filter(({ affiliate_id }) => affiliate_id === first);
+          const line = made?.body.affiliates.find(
+            (one: { affiliate_id: number }) => one.affiliate_id === first,
+          );
+          if (line) expect(line.totals[0].amount).toBe(sumOf(own));
+          else {
+            expect(made?.body.excluded).toMatchObject([
+              { reason: 'affiliate_inactive', affiliate_count: 1, totals: [{ amount: sumOf(own) }] },
+            ]);
+          }
+          expect((await api.delete(`${PAYOUTS}/${made?.body.id}`)).status).toBe(204);
         }
-        expect((await api.delete(`${PAYOUTS}/${made?.body.id}`)).status).toBe(204);
-      }
-    }));
+      }),
+  );
 });

@@ -69,7 +69,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('a refused request does not use up its Idempotency-Key: the next one with it succeeds', () =>
+  longRun.test('a refused request does not use up its Idempotency-Key: the next one with it succeeds', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const affiliates = await makeAffiliates(api, 1);
       await takeIn(api, salesFor(affiliates, 2));
@@ -81,7 +81,8 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       const made = await race(() => Promise.all(times(4, create)));
       expect(tally(made)).toEqual({ 201: 4 });
       expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-    }));
+    }),
+  );
 
   test('a key created with one Idempotency-Key ten times is one key, and its secret is shown once', () =>
     inArena(arena, async ({ racer, race, world }) => {
@@ -98,7 +99,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from api_keys where name = 'till'`)).toHaveLength(1);
     }));
 
-  test('of keys, programs and affiliates created at once with the same name one is created', () =>
+  longRun.test('of keys, programs and affiliates created at once with the same name one is created', () =>
     inArena(arena, async ({ racer, race, world }) => {
       const attempt = (path: string, body: object) =>
         race(() => Promise.all(times(6, (index) => racer(index).post(path, body))));
@@ -112,7 +113,8 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
           expect(answer.reason).toBe(reasons[index]);
       }
       expect(await world.query(`select 1 from affiliates`)).toHaveLength(1);
-    }));
+    }),
+  );
 
   test('the same commission sent ten times at once is stored once and returned to all', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
@@ -125,17 +127,20 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from events where type = 'commission.created'`)).toHaveLength(1);
     }));
 
-  test('of concurrent commissions with one external_id and different amounts, one is stored and the others are refused', () =>
-    inArena(arena, async ({ api, racer, race }) => {
-      const [sale] = salesFor(await makeAffiliates(api, 1), 1);
-      const answers = await race(() =>
-        Promise.all(times(6, (index) => racer(index).post(COMMISSIONS, { ...sale, amount: 500 + index }))),
-      );
-      expect(tally(answers)).toEqual({ 201: 1, 409: 5 });
-      for (const { reason } of answers.filter(({ status }) => status === 409))
-        expect(reason).toBe('duplicate_external_id');
-      expect(await allCommissions(api)).toEqual([only(answers, 201).body]);
-    }));
+  longRun.test(
+    'of concurrent commissions with one external_id and different amounts, one is stored and the others are refused',
+    () =>
+      inArena(arena, async ({ api, racer, race }) => {
+        const [sale] = salesFor(await makeAffiliates(api, 1), 1);
+        const answers = await race(() =>
+          Promise.all(times(6, (index) => racer(index).post(COMMISSIONS, { ...sale, amount: 500 + index }))),
+        );
+        expect(tally(answers)).toEqual({ 201: 1, 409: 5 });
+        for (const { reason } of answers.filter(({ status }) => status === 409))
+          expect(reason).toBe('duplicate_external_id');
+        expect(await allCommissions(api)).toEqual([only(answers, 201).body]);
+      }),
+  );
 
   longRun.test('the same batch sent twice at once stores each commission once and publishes once', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
