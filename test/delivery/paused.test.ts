@@ -62,3 +62,26 @@ test('an endpoint shows when its first waiting delivery is due', () =>
     await stage.untilLog(endpoint, first, { status: 'delivered' });
     expect(await next()).toBe((await stage.log(endpoint, second)).next_attempt_at);
   }));
+
+test('an attempt under way is not repeated when its endpoint is disabled and enabled meanwhile', () =>
+  onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h' } }, async (stage) => {
+    const receiver = await stage.receiver();
+    receiver.respond(500);
+    const endpoint = await stage.endpoint(receiver);
+    const failed = await stage.publish();
+    await stage.untilLog(endpoint, failed, { attempt_count: 1 });
+    let answer = () => {};
+    receiver.respond((_request, response) => {
+      answer = () => response.writeHead(200).end();
+    });
+    const slow = await stage.publish();
+    await receiver.until(2);
+    receiver.respond(200);
+    // what waits is due again at once, which a claim finds
+    await stage.change(endpoint, { status: 'disabled' });
+    await stage.change(endpoint, { status: 'enabled' });
+    await stage.untilLog(endpoint, failed, { status: 'delivered' });
+    answer();
+    await stage.untilLog(endpoint, slow, { status: 'delivered', attempt_count: 1 });
+    expect(receiver.received).toHaveLength(3);
+  }));

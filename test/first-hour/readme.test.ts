@@ -94,6 +94,16 @@ test('the README shows the output of its commands, and has room for no more', ()
   expect(BLOCKS.filter(({ output }) => output !== undefined).length).toBeGreaterThan(BLOCKS.length / 2);
 });
 
+test('what the shell prints about ended jobs is not output of a block', async () => {
+  const blocks = ['sleep 60 &', 'kill %%', 'cd /; wait; echo one; echo two'].map((commands) => ({
+    heading: '',
+    commands,
+    output: undefined,
+  }));
+  const typed = await typeBlocks(blocks, ROOT, newcomer({}));
+  expect(typed.at(-1)).toEqual({ output: 'one\ntwo\n', code: 0 });
+});
+
 test('the comparison finds every difference', () => {
   expect(isAsShown('one\ntwo\n', 'one\ntwo\n')).toBe(true);
   expect(isAsShown('one\ntwo\n', 'one\n')).toBe(false);

@@ -163,6 +163,8 @@ export function startShell(commands: string, cwd: string, env: Readonly<Record<s
 }
 
 const MARK = '\u001E';
+/** What the shell prints when a job ends: of one that a block kills, at any moment, also between the lines of the next block. */
+const JOB_ENDED = /^\[\d+\][-+]? +(?:Terminated|Done|Exit \d+) .*\n(?:\(wd now: .*\)\n)?/gm;
 
 /** Runs blocks one after the other in one shell, as a reader types them; returns the output and exit code of each. */
 export async function typeBlocks(
@@ -183,7 +185,7 @@ export async function typeBlocks(
   await once(shell.child, 'close');
   const parts = shell.printed().split(MARK);
   return blocks.map((_, index) => ({
-    output: parts[2 * index] ?? '',
+    output: (parts[2 * index] ?? '').replaceAll(JOB_ENDED, ''),
     code: Number(parts[2 * index + 1] ?? -1),
   }));
 }
