@@ -186,6 +186,8 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     put: 'PUT /v2/webhook-endpoints/by-external-id/{external_id}',
     exported: 'webhook-endpoints',
     least: { url: 'https://shop.example.com/in' },
+    // an endpoint that has one keeps it
+    withoutInput: ['owner'],
     values: {
       delivery: none,
       second_signature: {
