@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { isLong } from '../support/depth.ts';
 import { number, oneSheet, type XlsxSheet, xlsx } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
@@ -9,7 +8,7 @@ import {
   expectRefusal,
   type Json,
   makeAffiliate,
-  nothingChanges,
+  previewChangesNothing,
 } from './fixtures.ts';
 
 // What people do to their files in spreadsheets, and what spreadsheets do to them.
@@ -25,10 +24,8 @@ const send = (path: string, file: string | Buffer, query: object = {}) => {
   return api.upload(`/v2/imports${path}?${new URLSearchParams(texts)}`, file);
 };
 
-/** A preview, which changes nothing: import-layouts.test.ts compares the rows in every run. */
 const preview = async (file: string | Buffer, query?: object): Promise<Json> => {
-  const look = () => send('/preview', file, query);
-  const answer = await (isLong ? nothingChanges(world, look) : look());
+  const answer = await previewChangesNothing(world, () => send('/preview', file, query));
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 };

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
-import { isLong, longRun, someOf } from '../support/depth.ts';
+import { longRun, someOf } from '../support/depth.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -11,6 +11,7 @@ import {
   type Json,
   makeAffiliate,
   nothingChanges,
+  previewChangesNothing,
 } from './fixtures.ts';
 
 const world = useWorld();
@@ -29,10 +30,8 @@ function send(path: string, file: string, query: Query): Promise<Answer> {
   return api.upload(`${path}?${new URLSearchParams(texts)}`, file);
 }
 
-/** A preview, which changes nothing: import-layouts.test.ts compares the rows in every run. */
 async function preview(file: string, query: Query): Promise<Json> {
-  const look = () => send(`${IMPORTS}/preview`, file, query);
-  const answer = await (isLong ? nothingChanges(world, look) : look());
+  const answer = await previewChangesNothing(world, () => send(`${IMPORTS}/preview`, file, query));
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 }

@@ -11,6 +11,7 @@ import {
   type Json,
   makeAffiliate,
   nothingChanges,
+  previewChangesNothing,
 } from './fixtures.ts';
 
 const world = useWorld();
@@ -27,10 +28,8 @@ function send(path: string, file: string | Buffer, query: Query): Promise<Answer
   return api.upload(`/v2/imports${path}?${new URLSearchParams(texts)}`, file);
 }
 
-/** A preview, which changes nothing: import-layouts.test.ts compares the rows in every run. */
 async function preview(file: string | Buffer, query: Query): Promise<Json> {
-  const look = () => send('/preview', file, query);
-  const answer = await (isLong ? nothingChanges(world, look) : look());
+  const answer = await previewChangesNothing(world, () => send('/preview', file, query));
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 }

@@ -480,16 +480,14 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
 
   if (filters.length === 0) return;
 
-  // lists share the filters of a name: a short run tries all values at the first list that has it
+  // lists share the filters of a name: a short run tries everything at the first list that has it
+  const isTriedWhole = (name: string) =>
+    isLong || LISTS.find((list) => list.filters.some((filter) => filter.name === name))?.path === path;
   const valuesOf = <Value>(name: string, all: readonly Value[], most = 3): readonly Value[] =>
-    LISTS.find((list) => list.filters.some((filter) => filter.name === name))?.path === path
-      ? all
-      : someOf(all, most);
+    isTriedWhole(name) ? all : someOf(all, most);
 
   /** Those that a short run tries: of the four ends of a period one, and all four at the first list that has it. */
-  const tried = filters.filter(
-    ({ name }) => isLong || !/\[(gt|lte|lt)\]$/.test(name) || valuesOf(name, [1, 2, 3, 4]).length === 4,
-  );
+  const tried = filters.filter(({ name }) => !/\[(gt|lte|lt)\]$/.test(name) || isTriedWhole(name));
 
   test.each(tried)('refuses a bad $name by name', async ({ name, schema }) => {
     for (const value of valuesOf(name, badValues(name, schema), 1))
@@ -515,7 +513,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       expect(answer.body.pagination.total).toBe(expected.length);
     }
     // the same in another order, for which the planner may choose another plan
-    if (valuesOf(name, [1, 2, 3, 4]).length < 4) return;
+    if (!isTriedWhole(name)) return;
     const [value, matches] = cases.find(([, found]) => rows.some(found)) ?? cases[0]!;
     const order = sortFields.includes('id') ? 'id' : (sortFields[0] ?? '');
     const sorted = await allOf(api, `${path()}?${new URLSearchParams({ [name]: value, sort: order })}`);
