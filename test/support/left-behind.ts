@@ -44,15 +44,14 @@ const BUSY = `
 
 /** Tables, columns, functions, triggers and constraints, as one text. */
 const SCHEMA = `
-  select md5(concat(
-    (select string_agg(concat(relname, relnatts), ',' order by relname) from pg_class
+  select concat_ws(' ',
+    (select sum(hashtextextended(concat(relname, relnatts), 0)) from pg_class
       where relnamespace = current_schema()::regnamespace and not relispartition and relkind in ('r', 'p', 'v', 'S')),
-    (select string_agg(concat(attrelid::regclass, attname), ',' order by attrelid::regclass::text, attname) from pg_attribute a
-      join pg_class c on c.oid = a.attrelid
+    (select sum(hashtextextended(concat(relname, ' ', attname), 0)) from pg_attribute a join pg_class c on c.oid = a.attrelid
       where relnamespace = current_schema()::regnamespace and not relispartition and relkind in ('r', 'p') and attnum > 0),
-    (select string_agg(md5(prosrc), ',' order by proname, prosrc) from pg_proc where pronamespace = current_schema()::regnamespace),
+    (select sum(hashtextextended(concat(proname, prosrc), 0)) from pg_proc where pronamespace = current_schema()::regnamespace),
     (select count(*) from pg_trigger t join pg_class c on c.oid = tgrelid where not relispartition),
-    (select count(*) from pg_constraint t join pg_class c on c.oid = conrelid where not relispartition))) as schema`;
+    (select count(*) from pg_constraint t join pg_class c on c.oid = conrelid where not relispartition)) as schema`;
 
 /** A description of the schema, to be compared later. */
 export async function schemaOf({ client }: Inspector): Promise<string> {
@@ -60,10 +59,23 @@ export async function schemaOf({ client }: Inspector): Promise<string> {
   return rows[0]?.schema ?? '';
 }
 
-/** Violations in stored money and deliveries, one sentence each. The workers have stopped. */
-export async function imbalances({ client }: Inspector): Promise<string[]> {
-  const { rows } = await client.query({ name: 'books', text: `${IMBALANCES} union all ${LOOSE_ENDS}` });
-  return rows.length > 0 ? [`the books do not balance: ${JSON.stringify(rows)}`] : [];
+/** The checks, with the tables of which one has rows where there is something to check. Planning them takes longer than running them. */
+const BOOKS = [
+  { name: 'money', tables: /^(.+\.)?(affiliate|commission|payout|refund)/, text: IMBALANCES },
+  { name: 'deliveries', tables: /^(.+\.)?(attempt|deliver|event|queue)/, text: LOOSE_ENDS },
+];
+
+/**
+ * Violations in stored money and deliveries, one sentence each. The workers have stopped. `filled` names the tables with rows;
+ * default: any may have some.
+ */
+export async function imbalances({ client }: Inspector, filled?: readonly string[]): Promise<string[]> {
+  const wrong: unknown[] = [];
+  for (const { name, tables, text } of BOOKS) {
+    if (filled && !filled.some((table) => tables.test(table))) continue;
+    wrong.push(...(await client.query({ name, text })).rows);
+  }
+  return wrong.length > 0 ? [`the books do not balance: ${JSON.stringify(wrong)}`] : [];
 }
 
 /** Changes that the next test would find, one sentence each: transactions, settings, the schema. */

@@ -33,7 +33,8 @@ export async function slateOf(client: pg.Client): Promise<Slate> {
   return { tables, rows, sequences: await sequencesOf(client) };
 }
 
-async function tablesWithRows(client: pg.Client, tables: readonly string[]): Promise<string[]> {
+/** Those of the tables that have rows. */
+export async function tablesWithRows(client: pg.Client, tables: readonly string[]): Promise<string[]> {
   const selects = tables.map((name) => `select '${name}' as name where exists (select from ${name})`);
   const { rows } = await client.query<{ name: string }>({
     name: 'tables with rows',
@@ -52,13 +53,16 @@ async function sequencesOf(client: pg.Client): Promise<string> {
   return rows[0]?.set ?? '';
 }
 
-/** Restores the recorded content of a database. No server may write meanwhile. */
-export async function wipe(client: pg.Client, slate: Slate): Promise<void> {
+/**
+ * Restores the recorded content of a database, which the first connection reads. No server may write meanwhile. The second one
+ * writes: a change of its role ends all plans of a connection.
+ */
+export async function wipe(client: pg.Client, writer: pg.Client, slate: Slate): Promise<void> {
   const filled = await tablesWithRows(client, slate.tables);
   const moved = (await sequencesOf(client)) !== slate.sequences;
-  await client.query('begin');
+  await writer.query('begin');
   // rows are deleted in any order, also from append-only tables; by itself, so that Citus notifies its nodes
-  await client.query('set local session_replication_role = replica');
+  await writer.query('set local session_replication_role = replica');
   const statements: string[] = [];
   for (const name of filled) statements.push(`delete from ${name}`);
   for (const [name, { columns, json }] of slate.rows) {
@@ -69,5 +73,5 @@ export async function wipe(client: pg.Client, slate: Slate): Promise<void> {
     );
   }
   if (moved) statements.push(slate.sequences);
-  await client.query([...statements, 'commit'].join(';\n'));
+  await writer.query([...statements, 'commit'].join(';\n'));
 }

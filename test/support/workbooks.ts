@@ -1,16 +1,4 @@
-import { deflateRawSync } from 'node:zlib';
-
-const CRC_TABLE = Array.from({ length: 256 }, (_, byte) => {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-  return value >>> 0;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0);
-  return (crc ^ 0xffffffff) >>> 0;
-}
+import { crc32, deflateRawSync } from 'node:zlib';
 
 /** A zip archive (APPNOTE 6.3) of these files. */
 export function zip(files: Readonly<Record<string, string | Buffer>>): Buffer {

@@ -20,7 +20,7 @@ import { type LatencyProxy, latencyProxy } from './latency.ts';
 import { disorder, imbalances, inspectorOf, schemaOf, stillQueued } from './left-behind.ts';
 import { borrowWorld, countWorld } from './pool.ts';
 import { countOfProcesses } from './processes.ts';
-import { slateOf, wipe } from './slate.ts';
+import { slateOf, tablesWithRows, wipe } from './slate.ts';
 import { until } from './wire.ts';
 
 /**
@@ -179,6 +179,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
     };
   };
   const { platform, server } = await open(false);
+  let writer: pg.Client | undefined;
   const db = platform.cells.of(cell);
   if (db === null) throw new Error(`there is no cell ${cell}`);
   const inspector = await inspectorOf(database, cell);
@@ -263,7 +264,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
     async check(isReturned) {
       const wrong = [
         ...(isReturned && found ? await disorder(inspector, found.schema) : []),
-        ...(await imbalances(inspector)),
+        ...(await imbalances(inspector, found && (await tablesWithRows(inspector.client, found.slate.tables)))),
       ];
       const events = await query<{ type: string; payload: string }>('select type, payload from events');
       for (const { type, payload } of events) {
@@ -275,7 +276,8 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
     },
     async reset() {
       latency?.restore();
-      if (found) await wipe(inspector.client, found.slate);
+      writer ??= await world.connect();
+      if (found) await wipe(inspector.client, writer, found.slate);
       errorsExpected = false;
       log.length = 0;
     },
@@ -284,6 +286,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       await server.close();
       const left = await world.check(false).catch((error: unknown) => error);
       await inspector.client.end();
+      await writer?.end();
       await platform.close();
       await latency?.close();
       await asAdmin(`drop database ${database} with (force)`);
