@@ -262,10 +262,10 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       if (queued.length > 0) throw new Error(queued.join('; '));
     },
     async check(isReturned) {
-      const wrong = [
-        ...(isReturned && found ? await disorder(inspector, found.schema) : []),
-        ...(await imbalances(inspector, found && (await tablesWithRows(inspector.client, found.slate.tables)))),
-      ];
+      // ends a transaction that is open
+      const wrong = isReturned && found ? await disorder(inspector, found.schema) : [];
+      const filled = found && (await tablesWithRows(inspector.client, found.slate.tables));
+      wrong.push(...(await imbalances(inspector, filled)));
       const events = await query<{ type: string; payload: string }>('select type, payload from events');
       for (const { type, payload } of events) {
         if (OWN_PREFIXES.some((prefix) => type.startsWith(prefix))) checkAgainstCatalogue(payload);
