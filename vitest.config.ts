@@ -42,8 +42,8 @@ export default defineConfig({
     pool: 'forks',
     // the program is read, compiled and warm once per process, not once per file: no module keeps state of a test
     isolate: false,
-    // A test waits for PostgreSQL and for processes, so there are more workers than cores. Twice as many take nearly half
-    // as long again, because each needs worlds, a Chromium and the program of its own. Each of several processes (TEST_PROCESSES) polls.
+    // A test waits for PostgreSQL and for processes, so there are more workers than cores. With twice as many a run takes almost
+    // 50 % longer: each has its own worlds, Chromium and program. Each of several processes (TEST_PROCESSES) polls.
     maxWorkers: Math.ceil((1.5 * availableParallelism()) / countOfProcesses()),
     // each test that runs next to another one needs a world of its own, which costs more than the wait it hides: other files run meanwhile
     maxConcurrency: Math.ceil(2 / countOfProcesses()),

@@ -61,6 +61,11 @@ describe('a world that a test returns', () => {
     );
   });
 
+  test('is refused with a request that has no response, and nothing else', async () => {
+    const insert = `insert into idempotency_keys (account_id, credential, key, request_hash) select id, 'a', 'b', '' from accounts`;
+    expect(await returned(({ query }) => query(insert))).toMatch('left no response');
+  });
+
   test('is refused with books that do not balance', async () => {
     const message = await returned(async ({ api, query }) => {
       const { id } = await makeAffiliate(api);

@@ -33,8 +33,7 @@ export async function slateOf(client: pg.Client): Promise<Slate> {
   return { tables, rows, sequences: await sequencesOf(client) };
 }
 
-/** Those of the tables that have rows. */
-export async function tablesWithRows(client: pg.Client, tables: readonly string[]): Promise<string[]> {
+async function tablesWithRows(client: pg.Client, tables: readonly string[]): Promise<string[]> {
   const selects = tables.map((name) => `select '${name}' as name where exists (select from ${name})`);
   const { rows } = await client.query<{ name: string }>({
     name: 'tables with rows',
@@ -54,8 +53,8 @@ async function sequencesOf(client: pg.Client): Promise<string> {
 }
 
 /**
- * Restores the recorded content of a database, which the first connection reads. No server may write meanwhile. The second one
- * writes: a change of its role ends all plans of a connection.
+ * Restores the recorded content of a database. No server may write meanwhile. `client` reads and keeps its plans; `writer` is
+ * another connection, because changing session_replication_role discards all plans of its connection.
  */
 export async function wipe(client: pg.Client, writer: pg.Client, slate: Slate): Promise<void> {
   const filled = await tablesWithRows(client, slate.tables);
