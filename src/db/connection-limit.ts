@@ -2,16 +2,16 @@
 export interface LimitedPool {
   /** Connections that are open and not in use. */
   idle(): number;
-  /** Closes one that is not in use. */
+  /** Closes one that is not in use; resolves once it is closed, or if there is none. */
   closeIdle(): Promise<void>;
 }
 
 /** The limit on the connections of a process to all its cells. Without other cells a process cannot reach it. */
 export interface ConnectionLimit {
-  /** Adds a pool; the first ones lose their idle connections last. Returns a function that removes it. */
+  /** Adds a pool; the first ones lose their idle connections last. Returns a function that removes it, for when it ends. */
   add(pool: LimitedPool): () => void;
   /**
-   * Lets a pool open a connection, at once or later. Meanwhile idle connections of other pools are closed. Gives a function that
+   * Lets a pool open a connection, at once or later. Meanwhile an idle connection of another pool is closed. Gives a function that
    * must be called once the connection was opened, and counted, or was not needed; undefined = the pool has an idle one.
    * Throws after `ms` milliseconds.
    */
@@ -28,7 +28,8 @@ export function createConnectionLimit(most: number): ConnectionLimit {
   const waiting: { readonly pool: LimitedPool; go(leave: (() => void) | undefined): void }[] = [];
   let open = 0;
   let admitted = 0;
-  let isClosing = false;
+  /** Pools that close an idle connection at the moment: at most one each, and at most one for each that waits. */
+  const closing = new Set<LimitedPool>();
 
   const isFree = () => open + admitted < most;
 
@@ -37,14 +38,17 @@ export function createConnectionLimit(most: number): ConnectionLimit {
       admitted += 1;
       waiting.shift()?.go(leave);
     }
-    if (waiting.length === 0 || isClosing) return;
-    // the pools of the newest cells first: cell 0 is used by all
-    const closed = pools.findLast((pool) => pool.idle() > 0)?.closeIdle();
-    isClosing = closed !== undefined;
-    void closed?.finally(() => {
-      isClosing = false;
-      proceed();
-    });
+    while (closing.size < waiting.length) {
+      // the pools of the newest cells first: cell 0 is used by all
+      const pool = pools.findLast((one) => !closing.has(one) && one.idle() > 0);
+      if (pool === undefined) return;
+      closing.add(pool);
+      void pool.closeIdle().finally(() => closed(pool));
+    }
+  }
+
+  function closed(pool: LimitedPool): void {
+    if (closing.delete(pool)) proceed();
   }
 
   function leave(): void {
@@ -55,7 +59,11 @@ export function createConnectionLimit(most: number): ConnectionLimit {
   return {
     add(pool) {
       pools.push(pool);
-      return () => void pools.splice(pools.indexOf(pool), 1);
+      return () => {
+        pools.splice(pools.indexOf(pool), 1);
+        // a pool that ends does not answer who asked for a connection
+        closed(pool);
+      };
     },
     admit(pool, ms) {
       if (isFree()) {

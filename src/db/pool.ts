@@ -113,6 +113,9 @@ const KEEP_ALIVES: Settings = {
   tcp_keepalives_count: '4',
 };
 
+/** How long PostgreSQL may take to close a connection that the limit closes. */
+const CLOSE_MS = 1000;
+
 const local = (settings: Settings) =>
   Object.entries(settings).map(([name, value]) => `; set local ${name} to '${value}'`);
 
@@ -165,7 +168,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
   let waits = 0;
   let ended: Promise<void> | undefined;
   const end = () => {
-    leaveLimit();
+    if (ended === undefined) leaveLimit();
     ended ??= pool.end();
     return ended;
   };
@@ -226,7 +229,14 @@ function joinLimit(
     idle: () => Math.max(0, pool.idleCount - pool.waitingCount),
     closeIdle: () =>
       pool.connect().then(
-        (client) => client.release(true),
+        async (client) => {
+          const closed = new Promise((resolve) => client.once('end', resolve));
+          client.release(true);
+          // a server that is silent must not delay the pools of another one
+          const cut = setTimeout(() => cutOff(client), CLOSE_MS);
+          await closed;
+          clearTimeout(cut);
+        },
         () => undefined,
       ),
   };

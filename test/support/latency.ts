@@ -39,7 +39,7 @@ export async function latencyProxy(
     target.host.startsWith('/')
       ? connect(`${target.host}/.s.PGSQL.${target.port}`)
       : connect(target.port, target.host);
-  const server = createServer((client) => {
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     if (proxy.refusing) {
       proxy.refusals += 1;
       return void client.destroy();
@@ -58,6 +58,9 @@ export async function latencyProxy(
       });
     }
     const isSilent = () => proxy.silent || silenced.has(client);
+    client.on('end', () => {
+      if (!isSilent()) client.end();
+    });
     client.on('data', (chunk) => {
       if (isSilent()) return;
       const due = performance.now() + proxy.latencyMs;
