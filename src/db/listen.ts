@@ -2,7 +2,7 @@ import pg from 'pg';
 import { isUnavailable } from './faults.ts';
 import type { Hosts } from './hosts.ts';
 import { openSession, PoolerError, ReplicaError } from './session.ts';
-import type { Watch } from './watch.ts';
+import { closeConnection, type Watch } from './watch.ts';
 
 /**
  * A shared advisory lock that a connection holds for as long as it lives, so that others see that its process
@@ -51,7 +51,7 @@ export function listen(
   const lost = (error: Error) => {
     if (closed || again) return;
     onIdleError(error);
-    client?.end().catch(() => undefined);
+    if (client) void closeConnection(client);
     again = setTimeout(open, LISTEN_AGAIN_MS);
   };
   const open = () => {
@@ -95,6 +95,6 @@ export function listen(
     closed = true;
     clearTimeout(again);
     clearInterval(checking);
-    await client?.end().catch(() => undefined);
+    if (client) await closeConnection(client);
   };
 }

@@ -5,7 +5,7 @@ import type { Hosts } from './hosts.ts';
 import { CONNECT_MS, KEEP_ALIVE_S } from './listen.ts';
 import { openSession, PoolerError, ReplicaError, type Session, type Settings } from './session.ts';
 import { types } from './values.ts';
-import { cutOff, type Watch } from './watch.ts';
+import { closeConnection, cutOff, type Watch } from './watch.ts';
 
 /** What the connections of a pool are for. */
 export interface Purpose {
@@ -112,9 +112,6 @@ const KEEP_ALIVES: Settings = {
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '4',
 };
-
-/** How long PostgreSQL may take to close a connection that the limit closes. */
-const CLOSE_MS = 1000;
 
 const local = (settings: Settings) =>
   Object.entries(settings).map(([name, value]) => `; set local ${name} to '${value}'`);
@@ -230,12 +227,8 @@ function joinLimit(
     closeIdle: () =>
       pool.connect().then(
         async (client) => {
-          const closed = new Promise((resolve) => client.once('end', resolve));
+          await closeConnection(client);
           client.release(true);
-          // a server that is silent must not delay the pools of another one
-          const cut = setTimeout(() => cutOff(client), CLOSE_MS);
-          await closed;
-          clearTimeout(cut);
         },
         () => undefined,
       ),

@@ -22,6 +22,8 @@ export interface Watch {
 const LOOK_MS = 2500;
 const PATIENCE_MS = 5000;
 const ASK_MS = 4000;
+/** How long PostgreSQL may take to close a connection. */
+const CLOSE_MS = 1000;
 const STRIKES = 2;
 
 interface Waiting {
@@ -36,6 +38,7 @@ interface Waiting {
 interface Inside {
   readonly processID: number | null;
   readonly connection: { readonly stream: Socket };
+  end(): Promise<void>;
 }
 
 const inside = (client: pg.ClientBase) => client as unknown as Inside;
@@ -43,6 +46,15 @@ const inside = (client: pg.ClientBase) => client as unknown as Inside;
 /** Breaks a connection: whoever waits for an answer on it gets an error at once. */
 export function cutOff(client: pg.ClientBase): void {
   inside(client).connection.stream.destroy();
+}
+
+/** Closes a connection that no statement uses; resolves once it is closed. One to a server that is silent is broken. */
+export async function closeConnection(client: pg.ClientBase): Promise<void> {
+  const cut = setTimeout(() => cutOff(client), CLOSE_MS);
+  await inside(client)
+    .end()
+    .catch(() => undefined);
+  clearTimeout(cut);
 }
 
 function bytesMoved(client: pg.ClientBase): number {
@@ -151,6 +163,6 @@ async function askAside<Row>(
     return (await client.query(text, [...values, ...own])).rows as Row[];
   } finally {
     clearTimeout(cut);
-    client.end().catch(() => undefined);
+    void closeConnection(client);
   }
 }

@@ -3,6 +3,7 @@ import { onStage } from '../delivery/support.ts';
 import type { Answer } from '../support/api.ts';
 import { longRun } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
+import type { World } from '../support/world.ts';
 
 /** An allowed response: the requested one, or that the database is unavailable and when to retry. */
 function expectClear(answer: Answer, good: number): void {
@@ -10,6 +11,17 @@ function expectClear(answer: Answer, good: number): void {
   expect([answer.status, answer.reason], answer.text).toEqual([500, 'database_unavailable']);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
 }
+
+/** Waits until PostgreSQL has released the locks of connections that were given up: no transaction is left open there. */
+const noTransactionLeft = (world: World) =>
+  until('no transaction to be left open', async () => {
+    const [row] = await world.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and state like 'idle in transaction%'
+         and state_change < clock_timestamp() - interval '2 seconds'`,
+    );
+    return row?.n === 0;
+  });
 
 describe.concurrent('connections to PostgreSQL that fall silent', () => {
   test('are given up and replaced: requests are answered, deliveries continue, nothing is lost', () =>
@@ -36,15 +48,7 @@ describe.concurrent('connections to PostgreSQL that fall silent', () => {
         const came = new Set(all.map(({ headers }) => headers['webhook-id']));
         return taken.every((id) => came.has(id));
       });
-      // their locks in PostgreSQL are released: no transaction is left open there
-      await until('no transaction to be left open', async () => {
-        const [row] = await world.query<{ n: number }>(
-          `select count(*)::int as n from pg_stat_activity
-           where datname = current_database() and state like 'idle in transaction%'
-             and state_change < clock_timestamp() - interval '2 seconds'`,
-        );
-        return row?.n === 0;
-      });
+      await noTransactionLeft(world);
       expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
     }));
 
@@ -82,6 +86,8 @@ describe.concurrent('connections to PostgreSQL that fall silent', () => {
         );
         const event = await stage.publish();
         await receiver.until((all) => all.some(({ headers }) => headers['webhook-id'] === event));
+        // nobody could ask PostgreSQL to end them: it does so after a minute
+        await noTransactionLeft(world);
       }),
   );
 });
