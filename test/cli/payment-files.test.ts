@@ -542,7 +542,11 @@ longRun.test(
       ({ format }: Json) => format === 'sepa',
     );
     expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, false, false, true, true]);
-    await refuse(exportTo('--format', 'sepa_instant'), 2, 'Allowed choices are commissions, summary, paypal');
+    await refuse(
+      exportTo('--format', 'sepa_instant'),
+      2,
+      'Allowed choices are commissions, summary, signals, paypal',
+    );
   },
 );
 

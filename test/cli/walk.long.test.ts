@@ -62,7 +62,9 @@ test('a file with a bad line is refused whole with exit code 1; --partial import
   const refused = await run(['commissions', 'import', 'bad.csv', '--json']);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'bad_request', reason: 'invalid_lines' });
-  expect(JSON.parse(refused.stderr).error.message).toContain('line 6: affiliate_external_id "nobody"');
+  expect(JSON.parse(refused.stderr).error.message).toContain(
+    'line 6: affiliate_external_id belongs to no affiliate: "nobody"',
+  );
 
   const partial = await run(['commissions', 'import', 'bad.csv', '--partial', '--json']);
   expect(partial.code).toBe(1); // a line was refused: a script has to notice
