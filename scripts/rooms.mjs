@@ -355,6 +355,6 @@ export const DASHBOARD_ROOMS = [
   ['', 'the entry point: the routes of all screens, and the build', ['screens', 'app', 'data']],
 ];
 
-/** What the dashboard may import from the server: the types, fields and errors of the client; roles; money, time and its zones, countries, payments and taxes. */
+/** What the dashboard may import from the server: the types, fields and errors of the client; roles; money, time and its zones, text that is safe to show, countries, payments and taxes. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|fields|retry)|contract\/roles|kernel\/(money|time|zones)|terms\/(countries|payment-answers|payment-reference|payments|payout-signals|taxes|with-tax))\.ts$/;
+  /^src\/(client\/(api|errors|fields|retry)|contract\/roles|kernel\/(money|time|visible|zones)|terms\/(countries|payment-answers|payment-reference|payments|payout-signals|taxes|with-tax))\.ts$/;

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useMe } from '../data/me.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Dialog } from '../parts/overlay.tsx';
+import { Name } from '../parts/values.tsx';
 import { common } from '../texts/common.ts';
 import { actionsAt } from './actions.ts';
 import { findRecords } from './find.ts';
@@ -91,7 +92,7 @@ export function Commands({ onClose, onHelp }: { onClose: () => void; onHelp: () 
               onClick={() => open(entry)}
             >
               <Icon name={entry.icon} />
-              <bdi className="name">{entry.title}</bdi>
+              <Name>{entry.title}</Name>
               {entry.detail && <span className="soft">{entry.detail}</span>}
             </div>
           ))}

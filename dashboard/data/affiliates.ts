@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Affiliate, AffiliateTaxProfile, AffiliateWithBalance } from '../../src/client/api.ts';
 import { ApiError } from '../../src/client/errors.ts';
+import { visible } from '../../src/kernel/visible.ts';
 import { call } from './api.ts';
 import { read } from './queries.ts';
 
 const KNOWN_MS = 300_000;
 
-/** The display name of an affiliate: the name, else the e-mail address. */
+/** The display name of an affiliate: the name, else the e-mail address. No character changes the direction of text. */
 export const nameOf = ({
   name_first,
   name_last,
   email,
 }: Pick<Affiliate, 'name_first' | 'name_last' | 'email'>): string =>
-  [name_first, name_last].filter(Boolean).join(' ') || email;
+  visible([name_first, name_last].filter(Boolean).join(' ')) || email;
 
 /** The affiliate with an id from another record, cached; undefined while loading. */
 export function useAffiliate(id: number): Affiliate | undefined {

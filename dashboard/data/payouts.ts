@@ -8,6 +8,7 @@ import type {
   PayoutLine,
 } from '../../src/client/api.ts';
 import type { ApiError } from '../../src/client/errors.ts';
+import { visible } from '../../src/kernel/visible.ts';
 import { call } from './api.ts';
 import { useRead } from './queries.ts';
 
@@ -53,12 +54,13 @@ const lastDownload = ({ files }: PaymentFiles): string | null =>
 /** The amounts of all lines, to compare with later ones: affiliate, name, currency, amount. */
 export type Worth = readonly (readonly [affiliate: number, name: string, currency: string, amount: number])[];
 
-/** The name of an affiliate, or another identifier. */
+/** The name of an affiliate, or another identifier. No character changes the direction of text. */
 export const nameOf = ({
   name,
   email,
   affiliate_id,
-}: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'>): string => name ?? email ?? `#${affiliate_id}`;
+}: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'>): string =>
+  visible(name ?? email ?? `#${affiliate_id}`);
 
 /** The current amount of each line. */
 export const worthOf = (lines: readonly PayoutLine[]): Worth =>

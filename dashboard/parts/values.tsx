@@ -1,4 +1,5 @@
 import { Fragment, useEffect, useState } from 'react';
+import { visible } from '../../src/kernel/visible.ts';
 import { clock } from '../data/preferences.ts';
 import { serverNow } from '../data/server-time.ts';
 import { common } from '../texts/common.ts';
@@ -86,12 +87,14 @@ export function Status({ tone, label, icon }: { tone: Tone; label: string; icon?
 export function Path({ children }: { children: string }) {
   return (
     <bdi className="name">
-      {children.split(/(?<=[/.?&=_:@-])(?=\w)/).map((part, index) => (
-        <Fragment key={index}>
-          {index > 0 && <wbr />}
-          {part}
-        </Fragment>
-      ))}
+      {visible(children)
+        .split(/(?<=[/.?&=_:@-])(?=\w)/)
+        .map((part, index) => (
+          <Fragment key={index}>
+            {index > 0 && <wbr />}
+            {part}
+          </Fragment>
+        ))}
     </bdi>
   );
 }
@@ -114,7 +117,7 @@ export function Prose({ children }: { children: string }) {
   );
 }
 
-/** The name of a person: isolated in its own text direction, and never rendered as markup. */
+/** The name of a person: isolated in its own text direction, which it cannot leave, and never rendered as markup. */
 export function Name({ children }: { children: string }) {
-  return <bdi className="name">{children}</bdi>;
+  return <bdi className="name">{visible(children)}</bdi>;
 }

@@ -1,4 +1,4 @@
-import { visible } from './names.ts';
+import { visible } from './visible.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

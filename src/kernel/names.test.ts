@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { nameFrom, nameProblem, visible } from './names.ts';
+import { nameFrom, nameProblem } from './names.ts';
+import { visible } from './visible.ts';
 
 test.each([
   ['Ada Lovelace'],

@@ -1,5 +1,5 @@
 import { escapeHtml, escapeValue } from '../kernel/html.ts';
-import { visible } from '../kernel/names.ts';
+import { visible } from '../kernel/visible.ts';
 
 /** A file attached to an e-mail. */
 export interface MailFile {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import anyAscii from 'any-ascii';
 import { create } from 'fontkit';
 import subsetFont from 'subset-font';
-import { visible } from '../kernel/names.ts';
+import { visible } from '../kernel/visible.ts';
 import { type Face, facesFor } from './faces.ts';
 import { type Level, levelsOf, shaped } from './writing.ts';
 

@@ -29,7 +29,9 @@ export function Columns({ preview, onMap }: { preview: ImportPreview; onMap: OnM
           <b>
             <Name>{column}</Name>
           </b>
-          <span className="second samples">{samples.join(' · ')}</span>
+          <span className="second samples">
+            <Name>{samples.join(' · ')}</Name>
+          </span>
         </>
       ),
     },

@@ -100,27 +100,25 @@ export function Signals({ payout, isReadOnly = false }: { payout: Payout; isRead
   if (data === undefined || payout.signals.length === 0) return null;
   const { total } = data.pagination;
   const isBlocked = payout.signals.some(({ blocking_count }) => blocking_count > 0);
-  const columns: readonly Column<PayoutSignal>[] = [
-    ...COLUMNS,
-    {
-      title: texts.review,
-      cell: (signal) =>
-        signal.reviewed_by !== null ? (
-          <>
-            <Actor id={signal.reviewed_by} />, <Time at={signal.reviewed_at} isFocusable />
-            {signal.review_note !== null && <span className="second">{signal.review_note}</span>}
-          </>
-        ) : (
-          may.approve && !isReadOnly && <Button onPress={() => setAsked(signal)}>{texts.review}</Button>
-        ),
-    },
-  ];
+  const review: Column<PayoutSignal> = {
+    title: texts.review,
+    cell: (signal) =>
+      signal.reviewed_by !== null ? (
+        <>
+          <Actor id={signal.reviewed_by} />, <Time at={signal.reviewed_at} isFocusable />
+          {signal.review_note !== null && <span className="second">{signal.review_note}</span>}
+        </>
+      ) : (
+        may.approve && !isReadOnly && <Button onPress={() => setAsked(signal)}>{texts.review}</Button>
+      ),
+  };
+  const hasReviews = !isReadOnly || data.data.some(({ reviewed_by }) => reviewed_by !== null);
   return (
     <Notice tone={isBlocked ? 'bad' : 'warn'}>
       <p>
         <b>{texts.title(total)}</b> {isBlocked ? texts.blocked : texts.lead}
       </p>
-      <Rows columns={columns} signals={data.data} total={total} />
+      <Rows columns={hasReviews ? [...COLUMNS, review] : COLUMNS} signals={data.data} total={total} />
       {!isReadOnly && <SignalsFile payout={payout} />}
       {asked && <Review payout={payout} signal={asked} onClose={stop} />}
     </Notice>
