@@ -57,5 +57,7 @@ inChromium('paying through Wise to an IBAN', (chromium) => {
     expect(readFileSync(await file.path(), 'utf8')).toContain('DE89370400440532013000');
     await expectAccessible(page);
     expectQuiet(visitor);
+    // only one payout is unpaid at a time
+    expect((await world.api.delete(`${PAYOUTS}/${payout.id}`)).status).toBe(204);
   });
 });
