@@ -9,7 +9,7 @@ const MADE_IN_A_RUN: Readonly<Record<string, RegExp>> = {
     /^\/v2\/webhook-endpoints\/[^/]+\/events\/[^/]+\/retry\/?$/,
   'src/kernel/csv-guard.ts: new RegExp(`^(?:[${escaped(BLANKS)}]*[${escaped(SIGNS)}]|[${escaped(CONTROLS)}])`)':
     /^(?:[ \u00a0\u3000]*[=+\-@\uff1d]|[\t\r\n])/,
-  "src/kernel/names.ts: new RegExp(UNSEEN, 'gu')": /[\p{Cc}\p{Cf}]/gu,
+  "src/kernel/visible.ts: new RegExp(UNSEEN, 'gu')": /[\p{Cc}\p{Cf}]/gu,
   // what `patternOf` accepts: one piece without a limit, and at most 32 ways for the others
   "src/webhooks/types/schema.ts: new RegExp(text, 'u')": /^[a-z]{0,15}[a-z]*-?[a-z]{2}$/u,
 };
