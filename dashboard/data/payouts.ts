@@ -59,7 +59,7 @@ export const nameOf = ({
   name,
   email,
   affiliate_id,
-}: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'>): string =>
+}: Pick<PayoutLine, 'name' | 'affiliate_id'> & Partial<Pick<PayoutLine, 'email'>>): string =>
   visible(name ?? email ?? `#${affiliate_id}`);
 
 /** The current amount of each line. */

@@ -8,7 +8,7 @@ export interface LimitedPool {
 
 /** The limit on the connections of a process to all its cells. Without other cells a process cannot reach it. */
 export interface ConnectionLimit {
-  /** Adds a pool; the first ones lose their idle connections last. Returns a function that removes it, for when it ends. */
+  /** Adds a pool; the first ones lose their idle connections last. Returns a function that removes it, to be called when it ends. */
   add(pool: LimitedPool): () => void;
   /**
    * Lets a pool open a connection, at once or later. Meanwhile an idle connection of another pool is closed. Gives a function that
@@ -61,7 +61,7 @@ export function createConnectionLimit(most: number): ConnectionLimit {
       pools.push(pool);
       return () => {
         pools.splice(pools.indexOf(pool), 1);
-        // a pool that ends does not answer who asked for a connection
+        // a pool that ends never answers a request for its idle connection
         closed(pool);
       };
     },

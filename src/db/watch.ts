@@ -48,7 +48,7 @@ export function cutOff(client: pg.ClientBase): void {
   inside(client).connection.stream.destroy();
 }
 
-/** Closes a connection that no statement uses; resolves once it is closed. One to a server that is silent is broken. */
+/** Closes a connection that no statement uses; resolves once it is closed. Breaks one that PostgreSQL does not close within a second. */
 export async function closeConnection(client: pg.ClientBase): Promise<void> {
   const cut = setTimeout(() => cutOff(client), CLOSE_MS);
   await inside(client)

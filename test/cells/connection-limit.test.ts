@@ -53,14 +53,14 @@ test('a pool whose idle connection is promised to a caller delays no other pool'
   taken.release();
 });
 
-test('who waits for a connection closes one idle connection, not those of all pools', async () => {
+test('a caller that waits for a connection closes one idle connection, not those of all pools', async () => {
   const [, , , , waiting] = open(5, 4) as [Pool, Pool, Pool, Pool, Pool];
   for (const pool of pools.slice(0, 4)) await connectOnce(pool);
   (await waiting.take()).release();
   expect(opened()).toEqual([1, 1, 1, 0, 1]);
 });
 
-test('several that wait close as many idle connections', async () => {
+test('several callers that wait close one idle connection each', async () => {
   const [, , , , ...waiting] = open(6, 4);
   for (const pool of pools.slice(0, 4)) await connectOnce(pool);
   const taken = await Promise.all(waiting.map((pool) => pool.take()));

@@ -86,7 +86,7 @@ describe.concurrent('connections to PostgreSQL that fall silent', () => {
         );
         const event = await stage.publish();
         await receiver.until((all) => all.some(({ headers }) => headers['webhook-id'] === event));
-        // nobody could ask PostgreSQL to end them: it does so after a minute
+        // nobody could ask PostgreSQL to end the transactions: it does so after a minute
         await noTransactionLeft(world);
       }),
   );

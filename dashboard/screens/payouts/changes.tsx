@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { PaymentFileChange, Payout, PayoutLine } from '../../../src/client/api.ts';
-import { visible } from '../../../src/kernel/visible.ts';
 import {
   type Change,
   changesBetween,
+  nameOf,
   outdatedDownloads,
   usePaymentFiles,
   type Worth,
@@ -102,7 +102,7 @@ const snapshotOf = ({ revision }: Payout, lines: readonly PayoutLine[]): Snapsho
 
 const changeOfFile = (change: PaymentFileChange, currency: string): Change => ({
   key: String(change.affiliate_id),
-  name: visible(change.name ?? `#${change.affiliate_id}`),
+  name: nameOf(change),
   currency,
   before: change.amount_then,
   after: change.amount_now,

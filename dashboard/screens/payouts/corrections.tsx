@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import type { DestinationCorrection } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
+import { nameOf } from '../../data/payouts.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/feedback.tsx';
@@ -19,8 +20,6 @@ interface Asked {
   readonly correction: DestinationCorrection;
   readonly isAccepted: boolean;
 }
-
-const nameOf = ({ name, affiliate_id }: DestinationCorrection) => name ?? `#${affiliate_id}`;
 
 /** What a correction changes, each field as it was and as the bank says. */
 function ChangedFields({ correction: { changes, code } }: { correction: DestinationCorrection }) {

@@ -3,6 +3,7 @@ import { useCallback, useState } from 'react';
 import type { Payout, PayoutPreview, PayoutSelection, PayoutSignal } from '../../../src/client/api.ts';
 import { SIGNAL_RULES, signalReason } from '../../../src/terms/payout-signals.ts';
 import { useMay } from '../../data/me.ts';
+import { nameOf } from '../../data/payouts.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -25,9 +26,9 @@ const FIRST = 3;
 const COLUMNS: readonly Column<PayoutSignal>[] = [
   {
     title: payouts.columns.affiliate,
-    cell: ({ affiliate_id, name }) => (
-      <Link to="/affiliates/$id" params={{ id: String(affiliate_id) }}>
-        <Name>{name ?? `#${affiliate_id}`}</Name>
+    cell: (signal) => (
+      <Link to="/affiliates/$id" params={{ id: String(signal.affiliate_id) }}>
+        <Name>{nameOf(signal)}</Name>
       </Link>
     ),
   },
