@@ -129,16 +129,15 @@ async function leaveTraces(of: Api): Promise<{ id: number; payout: string; endpo
   return { id, payout: payout.id, endpoint };
 }
 
-const isSum = (row: string) =>
-  /^(payout_line_totals|payouts|affiliate_balances|refund_items|payout_exclusions) /.test(row);
-const amounts = (rows: string[]) =>
-  rows
-    .filter(isSum)
-    .map((row) =>
-      [...row.matchAll(/"(amount|paid|unpaid|pending|totals)": ?("?-?\d+|\[.*?\])/g)]
-        .map(([all]) => all)
-        .join(),
-    );
+/** The amounts of all accounts. */
+const amounts = () =>
+  world.query(`
+    select 'commission' as of, amount::text from commissions
+    union all select 'line', amount::text from payout_line_totals
+    union all select 'exclusion', amount::text from payout_exclusions
+    union all select 'refund', amount::text from refund_items
+    union all select 'payout', totals::text from payouts
+    order by 1, 2`);
 
 test('the traces of a person disappear from every table and response; amounts and other accounts stay', async () => {
   const other = await world.otherAccount();
@@ -152,7 +151,7 @@ test('the traces of a person disappear from every table and response; amounts an
   const otherId = uuidOf((await other.get('/v2/account')).body.id);
   const ours = uuidOf((await api.get('/v2/account')).body.id);
   const theirs = (rows: string[]) => rows.filter((row) => row.includes(otherId));
-  const before = await dump(world);
+  const [before, owed] = [await dump(world), await amounts()];
   expect(tracesIn(before.filter((row) => row.includes(ours)).join('\n'))).toEqual(TRACES);
 
   const answer = await api.post(`${AFFILIATES}/${id}/erase`);
@@ -189,7 +188,8 @@ test('the traces of a person disappear from every table and response; amounts an
   const after = await dump(world);
   expect(after.filter((row) => row.includes(ours) && tracesIn(row).length > 0)).toEqual([]);
   expect(theirs(after)).toEqual(theirs(before));
-  expect(amounts(after)).toEqual(amounts(before));
+  expect(owed.length).toBeGreaterThan(0);
+  expect(await amounts()).toEqual(owed);
   expect((await api.get(`${COMMISSIONS}/${text.id}`)).body.description).toContain(
     'xcountess@pay.example, and Augusta',
   );

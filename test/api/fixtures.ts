@@ -104,18 +104,17 @@ const SUMS = '{delivery\\_count%,attempt\\_counts,affiliate\\_balance%,commissio
 const dumps = new WeakMap<Pick<World, 'query'>, string>();
 
 async function dumpQuery(world: Pick<World, 'query'>): Promise<string> {
-  // rows of a partition are rows of its parent
-  const tables = await world.query<{ name: string }>(
-    `select relname as name from pg_class
+  // rows of a partition are rows of its parent; a row as text takes a third of the time of one as JSON
+  const tables = await world.query<{ name: string; columns: string }>(
+    `select relname as name, string_agg(quote_ident(attname), ', ' order by attnum) as columns
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and attnum > 0 and not attisdropped
      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname not like all ('${SUMS}')
-       and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings', 'workers')`,
+       and attname not in ('last_used_at', 'last_seen_at') and relname not like all ('${SUMS}')
+       and relname not in ('commission_arrivals', 'program_affiliates', 'schema_migrations', 'server_settings', 'workers')
+     group by relname`,
   );
   return tables
-    .map(
-      ({ name }) =>
-        `select '${name} ' || (to_jsonb(t) - 'last_used_at' - 'last_seen_at')::text as row from ${name} t`,
-    )
+    .map(({ name, columns }) => `select '${name} ' || row(${columns})::text as row from ${name}`)
     .join(' union all ');
 }
 
